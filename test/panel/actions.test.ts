@@ -7,7 +7,7 @@ import type { Locator } from 'playwright-core'
 import { PNG } from 'pngjs'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { openPanel, type OpenPanel } from './support/panel.ts'
+import { itemOf, openPanel, type OpenPanel } from './support/panel.ts'
 
 const WITH_CLIPBOARD = { permissions: ['clipboard-read', 'clipboard-write'] }
 
@@ -20,10 +20,6 @@ const READ_PICTURE = `(async () => {
   context.drawImage(bitmap, 0, 0)
   return [bitmap.width, bitmap.height, ...context.getImageData(0, 0, 1, 1).data]
 })()`
-
-function itemOf({ page }: OpenPanel): Locator {
-  return page.getByRole('region', { name: 'Current item' })
-}
 
 function pushOf({ page }: OpenPanel): Locator {
   return page.getByRole('region', { name: 'Send something' })

@@ -1,15 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Locator } from 'playwright-core'
 import { PNG } from 'pngjs'
 import { needs } from '../support/requirements.ts'
-import { openPanel, type OpenPanel } from './support/panel.ts'
+import { itemOf, openPanel } from './support/panel.ts'
 
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'
-
-function itemOf({ page }: OpenPanel): Locator {
-  return page.getByRole('region', { name: 'Current item' })
-}
 
 describe('the current item in the panel', needs('chromium'), () => {
   it('changes when a phone pushes, without a reload', async (t) => {

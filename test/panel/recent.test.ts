@@ -2,14 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Locator } from 'playwright-core'
 import { needs } from '../support/requirements.ts'
-import { openPanel, type OpenPanel } from './support/panel.ts'
+import { itemOf, openPanel, type OpenPanel } from './support/panel.ts'
 
 function recentOf({ page }: OpenPanel): Locator {
   return page.getByRole('region', { name: 'Recent items' })
-}
-
-function currentOf({ page }: OpenPanel): Locator {
-  return page.getByRole('region', { name: 'Current item' })
 }
 
 describe('the recent items in the panel', needs('chromium'), () => {
@@ -26,8 +22,8 @@ describe('the recent items in the panel', needs('chromium'), () => {
     assert.equal(await recent.getByText('from Pixel').count(), 2)
 
     await recent.getByRole('button', { name: 'Use again: notes.txt' }).click()
-    await currentOf(panel).getByRole('heading', { name: 'notes.txt' }).waitFor()
-    await currentOf(panel).getByText('pushed on this computer').waitFor()
+    await itemOf(panel).getByRole('heading', { name: 'notes.txt' }).waitFor()
+    await itemOf(panel).getByText('pushed on this computer').waitFor()
     const { dataName } = await phone.document()
     assert.equal(dataName, 'notes.txt')
     assert.equal(await (await phone.fetch('/file/notes.txt')).text(), 'some notes')
@@ -42,7 +38,7 @@ describe('the recent items in the panel', needs('chromium'), () => {
     const panel = await openPanel(t)
     const phone = await panel.pairPhone('Pixel')
     await phone.pushText('first')
-    await currentOf(panel).getByRole('button', { name: 'Hide preview' }).click()
+    await itemOf(panel).getByRole('button', { name: 'Hide preview' }).click()
     const requests: string[] = []
     panel.page.on('request', (request) => requests.push(request.url()))
     await phone.pushText('a secret')
@@ -55,7 +51,7 @@ describe('the recent items in the panel', needs('chromium'), () => {
       requests.filter((url) => url.includes('recent')),
       [],
     )
-    await currentOf(panel).getByRole('button', { name: 'Show preview' }).click()
+    await itemOf(panel).getByRole('button', { name: 'Show preview' }).click()
     await rows.nth(0).getByText('a secret').waitFor()
     panel.assertCalm()
   })
@@ -68,15 +64,15 @@ describe('the recent items in the panel', needs('chromium'), () => {
     await recentOf(panel).getByText('first', { exact: true }).waitFor()
     await recentOf(panel).getByRole('button', { name: 'Forget all' }).click()
     await recentOf(panel).waitFor({ state: 'hidden' })
-    await currentOf(panel).getByText('second', { exact: true }).waitFor()
+    await itemOf(panel).getByText('second', { exact: true }).waitFor()
 
     const other = await openPanel(t, { args: ['--clipboard', 'none', '--recent', '0'] })
     const otherPhone = await other.pairPhone('Pixel')
     await otherPhone.pushText('first')
     await otherPhone.pushText('second')
-    await currentOf(other).getByText('second', { exact: true }).waitFor()
+    await itemOf(other).getByText('second', { exact: true }).waitFor()
     // Who sent it is told behind the item, as the list would be.
-    await currentOf(other).getByText('from Pixel').waitFor()
+    await itemOf(other).getByText('from Pixel').waitFor()
     assert.equal(await recentOf(other).isVisible(), false)
   })
 })

@@ -1,5 +1,6 @@
 /** A clipboard as the daemon has it, over any system, and everything that it reports. @module */
 
+import assert from 'node:assert/strict'
 import {
   ClipboardReconciler,
   NEVER_PAUSED,
@@ -16,6 +17,7 @@ import { CaptureLogger } from '../../support/capture-logger.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { FakeSystemClipboard } from '../../support/fake-system-clipboard.ts'
 import { Mailbox } from '../../support/mailbox.ts'
+import type { WatchedClock } from '../x11/support/watched-clock.ts'
 
 /** A pause that the test begins and ends, and that tells when it kept something from happening. */
 export function watchedPause(isOn: boolean) {
@@ -46,6 +48,22 @@ export function pauseThatEnded(): SharingPause {
 /** Resolves when something was not shared because of such a pause. */
 export async function untilHeldBack({ logger }: Pick<Opened, 'logger'>): Promise<void> {
   while (!logger.text.includes('may have been copied during a pause')) await done()
+}
+
+/** What tells that a trouble is over. */
+export const IS_OVER = { isOver: true } as const
+
+/** Kills what a clipboard is connected to, and has both back. @param away The trouble meanwhile. */
+export async function restart(
+  server: { crash(): Promise<void>; restart(): Promise<void> },
+  { clock, troubles }: { clock: WatchedClock; troubles: Opened['troubles'] },
+  away: string,
+): Promise<void> {
+  await server.crash()
+  assert.equal(await troubles.next(), away)
+  await server.restart()
+  await clock.pass(300)
+  assert.deepEqual(await troubles.next(), IS_OVER)
 }
 
 /** For adapters that are opened without anybody who listens. */

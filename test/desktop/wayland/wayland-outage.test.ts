@@ -5,14 +5,17 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { needs } from '../../support/requirements.ts'
 import { Sway, SWAY_TOOLS } from '../../support/sway.ts'
-import { pauseThatEnded, untilHeldBack, type OpenOptions } from '../support/open-reconciler.ts'
-import type { WatchedClock } from '../x11/support/watched-clock.ts'
-import { openWayland, type OpenWayland } from './support/open-wayland.ts'
+import {
+  IS_OVER,
+  pauseThatEnded,
+  restart,
+  untilHeldBack,
+  type OpenOptions,
+} from '../support/open-reconciler.ts'
+import { openWayland } from './support/open-wayland.ts'
 import { clear, pasteUntil, wlCopy, wlPaste } from './support/wl-clipboard.ts'
 
 const AWAY = 'The Wayland compositor is away'
-
-const IS_OVER = { isOver: true }
 
 /** Our children that run wl-paste, or wl-copy, for the compositor in `folder`. */
 async function toolsOf(folder: string): Promise<readonly number[]> {
@@ -43,9 +46,10 @@ describe('WaylandClipboard, when the compositor goes away', {
   timeout: 60_000,
 }, () => {
   it('says so, comes back by itself, and offers again what it offered', async (t) => {
-    const { sway, env, clipboard, clock, troubles, copies } = await openOnOwnSway(t)
+    const opened = await openOnOwnSway(t)
+    const { sway, env, clipboard, troubles, copies } = opened
     await clipboard.offer({ kind: 'text', text: 'ours' })
-    await restart(sway, clock, troubles)
+    await restart(sway, opened, AWAY)
     await pasteUntil(env, 'text/plain', 'ours')
     await wlCopy(t, env, 'theirs')
     assert.deepEqual(await copies.next(), { kind: 'text', text: 'theirs' })
@@ -53,17 +57,18 @@ describe('WaylandClipboard, when the compositor goes away', {
   })
 
   it('does not offer again what somebody replaced, or cleared', async (t) => {
-    const { sway, env, clipboard, clock, troubles, copies } = await openOnOwnSway(t)
+    const opened = await openOnOwnSway(t)
+    const { sway, env, clipboard, clock, copies } = opened
     await clipboard.offer({ kind: 'text', text: 'ours' })
     await wlCopy(t, env, 'theirs')
     await copies.next()
-    await restart(sway, clock, troubles)
+    await restart(sway, opened, AWAY)
     await clipboard.offer({ kind: 'text', text: 'ours too' })
     await clear(env)
     // Its wl-copy is told to end, and then nothing of ours is left.
     while ((await toolsOf(env.XDG_RUNTIME_DIR)).length > 1) await wlPaste(env, 'text/plain')
     clock.advance(30_000)
-    await restart(sway, clock, troubles)
+    await restart(sway, opened, AWAY)
     await wlCopy(t, env, 'the end')
     assert.deepEqual(await copies.next(), { kind: 'text', text: 'the end' })
     assert.equal(copies.size, 0)
@@ -153,16 +158,4 @@ async function openOnOwnSway(t: TestContext, options: OpenOptions = {}) {
   // Ends after the clipboard, which is closed before.
   t.after(() => sway.stop())
   return { ...opened, sway }
-}
-
-async function restart(
-  sway: Sway,
-  clock: WatchedClock,
-  troubles: OpenWayland['troubles'],
-): Promise<void> {
-  await sway.crash()
-  assert.equal(await troubles.next(), AWAY)
-  await sway.restart()
-  await clock.pass(300)
-  assert.deepEqual(await troubles.next(), IS_OVER)
 }

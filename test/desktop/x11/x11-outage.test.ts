@@ -4,15 +4,19 @@ import { describe, it, type TestContext } from 'node:test'
 import { MIB } from '../../../src/core/limits.ts'
 import { needs } from '../../support/requirements.ts'
 import { Xvfb } from '../../support/xvfb.ts'
-import { pauseThatEnded, untilHeldBack, type OpenOptions } from '../support/open-reconciler.ts'
-import { openX11, type OpenX11 } from './support/open-x11.ts'
+import {
+  IS_OVER,
+  pauseThatEnded,
+  restart,
+  untilHeldBack,
+  type OpenOptions,
+} from '../support/open-reconciler.ts'
+import { openX11 } from './support/open-x11.ts'
 import { watched } from './support/watched-blob.ts'
-import type { WatchedClock } from './support/watched-clock.ts'
 import { XClient } from './support/x-client.ts'
 import { xclipPaste } from './support/xclip.ts'
 
 const AWAY = 'The X server is away'
-const IS_OVER = { isOver: true } as const
 
 const NEEDS = { ...needs('Xvfb', 'xclip'), timeout: 60_000 }
 
@@ -33,9 +37,10 @@ describe('X11Clipboard, when the X server dies', NEEDS, () => {
   })
 
   it('offers again what it offered', async (t) => {
-    const { server, clipboard, clock, troubles } = await openOnOwnServer(t)
+    const opened = await openOnOwnServer(t)
+    const { server, clipboard } = opened
     await clipboard.offer({ kind: 'text', text: 'still there' })
-    await restart(server, clock, troubles)
+    await restart(server, opened, AWAY)
     const other = await XClient.open(t, server.display)
     await untilOwned(other)
     assert.equal(String(await xclipPaste(server.display, 'UTF8_STRING')), 'still there')
@@ -76,14 +81,15 @@ describe('X11Clipboard, when the X server dies', NEEDS, () => {
   })
 
   it('forgets a paste and a copy that are under way', async (t) => {
-    const { server, clipboard, clock, troubles, copies } = await openOnOwnServer(t)
+    const opened = await openOnOwnServer(t)
+    const { server, clipboard, copies } = opened
     const other = await XClient.open(t, server.display)
     const image = watched(randomBytes(MIB))
     await clipboard.offer({ kind: 'image', mediaType: 'image/png', blob: image.blob })
     await other.convert('image/png', 'PASTE')
     await other.own()
     await other.nextRequest('TARGETS')
-    await restart(server, clock, troubles)
+    await restart(server, opened, AWAY)
     await image.closed
     assert.equal(copies.size, 0)
   })
@@ -147,19 +153,6 @@ describe('X11Clipboard, when the X server dies', NEEDS, () => {
 async function openOnOwnServer(t: TestContext, options: OpenOptions = {}) {
   const server = await Xvfb.start(t)
   return { ...(await openX11(t, server.display, options)), server }
-}
-
-/** Kills the server and has it back, and the clipboard too. */
-async function restart(
-  server: Xvfb,
-  clock: WatchedClock,
-  troubles: OpenX11['troubles'],
-): Promise<void> {
-  await server.crash()
-  assert.equal(await troubles.next(), AWAY)
-  await server.restart()
-  await clock.pass(300)
-  assert.deepEqual(await troubles.next(), IS_OVER)
 }
 
 async function untilOwned(other: XClient): Promise<void> {

@@ -55,6 +55,11 @@ export async function openPanel(
   return { daemon, ...watched, pairPhone }
 }
 
+/** What the panel shows of the current item. */
+export function itemOf({ page }: Pick<OpenPanel, 'page'>): Locator {
+  return page.getByRole('region', { name: 'Current item' })
+}
+
 /** The row of a device. */
 export function deviceRow(page: Page, label: string): Locator {
   const name = page.getByRole('heading', { name: label, exact: true })
