@@ -135,6 +135,13 @@ describe('PATCH /api/history/{type}/{hash}', () => {
     }
     assert.deepEqual(await readObject(await phone.fetch(`/api/history/Text-${hash}`)), before)
   })
+
+  it('takes no more of an endless body than metadata may have', async (t) => {
+    const { phone } = await serveGateway(t, { maxMetadataBytes: 1000 })
+    const body = new ReadableStream({ pull: (controller) => controller.enqueue(Buffer.alloc(600)) })
+    const init: RequestInit & { duplex: 'half' } = { method: 'PATCH', body, duplex: 'half' }
+    assert.equal(await statusOf(phone, '/api/history/Text/ab', init), 413)
+  })
 })
 
 describe('the dialect', () => {
