@@ -21,7 +21,7 @@ import { rollUpTypes } from './types.js'
 const [, , OUT = 'dist'] = process.argv
 
 const PROGRAM = 'src/cli/main.ts'
-const LIBRARY = ['src/index.ts', 'src/link.ts', 'src/client.ts']
+const LIBRARY = ['src/index.ts', 'src/gateway.ts', 'src/link.ts', 'src/client.ts']
 
 const TARGET = 'node20.19'
 
@@ -133,6 +133,7 @@ for (const [path, { imports }] of Object.entries(metafile.outputs)) {
 // Those for any runtime do without the types of Node.
 await rollUpTypes(OUT, [
   { file: 'neutral-types.d.ts', entries: ['link.d.ts', 'client.d.ts'] },
+  { file: 'gateway-types.d.ts', entries: ['gateway.d.ts'] },
   { file: 'daemon-types.d.ts', entries: ['index.d.ts'] },
 ])
 await removeEmptyFolders(OUT)

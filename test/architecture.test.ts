@@ -38,6 +38,7 @@ const DAEMON_PARTS = [
   'inbound',
   'storage',
   'devices',
+  'station',
   'desktop',
   'peers',
   'client',
@@ -58,6 +59,9 @@ const ROOMS: Readonly<Record<string, Room>> = {
   inbound: { imports: ['core', 'ports', 'hashing', 'lib'] },
   storage: { imports: ['core', 'ports', 'hashing', 'lib'], packages: ['hash-wasm', 'yazl'] },
   devices: { imports: ['core', 'ports', 'lib'], packages: ['hash-wasm'] },
+  station: {
+    imports: ['core', 'ports', 'lib', 'gateway', 'hashing', 'inbound', 'storage', 'devices'],
+  },
   peers: {
     imports: ['core', 'ports', 'lib', 'link', 'client', 'fetch'],
     packages: ['@nats-io/transport-node'],
@@ -80,7 +84,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   daemon: { imports: DAEMON_PARTS },
   doctor: { imports: ['daemon', ...DAEMON_PARTS] },
   cli: {
-    imports: ['doctor', 'daemon', 'client', 'link', 'ports', 'core', 'lib'],
+    imports: ['doctor', 'daemon', 'station', 'client', 'link', 'ports', 'core', 'lib'],
     packages: ['qr'],
   },
 }
@@ -94,6 +98,9 @@ const INNER_ROOMS: Readonly<Record<string, readonly string[]>> = {
   'storage/blobs': ['storage/home'],
   'storage/uploads': ['storage/blobs', 'storage/home'],
 }
+
+/** Rooms of which nothing is behind `clipgate/gateway`, also not by way of other rooms. */
+const NOT_EMBEDDED: readonly string[] = ['control', 'desktop', 'peers', 'daemon', 'doctor', 'cli']
 
 const MAX_LINES = 400
 
@@ -184,6 +191,16 @@ function findCycle(path: string, trail: readonly string[] = []): readonly string
   return undefined
 }
 
+/** All that a file leads to, itself included. */
+function closureOf(path: string, found = new Set<string>()): ReadonlySet<string> {
+  if (found.has(path)) return found
+  found.add(path)
+  for (const next of files.find((file) => file.path === path)?.imports ?? []) {
+    closureOf(next, found)
+  }
+  return found
+}
+
 describe('src/', () => {
   it('has only rooms that the table knows', () => {
     const unknown = files.filter(({ room }) => room !== '' && !(room in ROOMS))
@@ -220,6 +237,15 @@ describe('src/', () => {
 
   it('has no import cycles, not even of types', () => {
     for (const { path } of files) assert.equal(findCycle(path), undefined)
+  })
+
+  it('has nothing of a daemon behind what is embedded in other servers', () => {
+    const behind = [...closureOf('gateway.ts')]
+    assert.ok(behind.includes(join('station', 'open-station.ts')))
+    assert.deepEqual(
+      behind.filter((path) => NOT_EMBEDDED.includes(roomOf(path))),
+      [],
+    )
   })
 
   it('uses packages only where the table says so', () => {

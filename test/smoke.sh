@@ -118,7 +118,8 @@ mkdir node_modules
 ln -s "$work/server/node_modules/clipgate" node_modules/clipgate
 ln -s "$root/node_modules/@types" node_modules/@types
 cat >daemon.mts <<'END'
-import { startDaemon, loadSettings, openStation, createGateway, type ContentId } from 'clipgate'
+import { startDaemon, loadSettings } from 'clipgate'
+import { openStation, createGateway, type ContentId } from 'clipgate/gateway'
 import { connect, type ContentId as ClientContentId } from 'clipgate/client'
 export const id: (id: ContentId) => ClientContentId = (id) => id
 export const pid: number = (await startDaemon(loadSettings({

@@ -1,7 +1,7 @@
 /** `clipgate devices` and `clipgate revoke`, and how commands get at a device. @module */
 
 import { openAdmin } from '../daemon/open-admin.ts'
-import { createStreamLogger } from '../daemon/stream-logger.ts'
+import { createStreamLogger } from '../station/stream-logger.ts'
 import { countOf } from '../lib/count-of.ts'
 import type { Admin, DeviceSummary } from '../ports/admin.ts'
 import { CommandError, printResult, type SettingsInvocation } from './command.ts'

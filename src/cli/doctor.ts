@@ -2,7 +2,7 @@
 
 import { BASE_URL } from '../daemon/setting-kinds.ts'
 import type { Settings } from '../daemon/settings.ts'
-import { createStreamLogger } from '../daemon/stream-logger.ts'
+import { createStreamLogger } from '../station/stream-logger.ts'
 import { tryClipboard } from '../doctor/check-clipboard.ts'
 import { checkMachine } from '../doctor/check-machine.ts'
 import { fine, findingOf, problem, type Finding } from '../doctor/finding.ts'

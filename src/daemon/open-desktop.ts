@@ -1,8 +1,8 @@
 /** Connects a daemon to the clipboard of the desktop that it runs on, when there is one. @module */
 
 import { DomainError } from '../core/domain-error.ts'
+import type { Station } from '../station/open-station.ts'
 import { ownSurroundings } from './folders.ts'
-import type { Station } from './open-station.ts'
 import { findClipboards, NO_DESKTOP, NOTHING_SHARED } from './open-system-clipboard.ts'
 import type { Settings } from './settings.ts'
 import type { Desktop } from './share-desktop.ts'

@@ -2,7 +2,7 @@
 
 import type { DaemonSettings, DaemonStatus, TransferStatus } from '../ports/admin.ts'
 import { findLostUrls, readInterfaces } from './addresses.ts'
-import type { Station } from './open-station.ts'
+import type { Station } from '../station/open-station.ts'
 import { readVersion } from './version.ts'
 
 /** The part of the status that only a running daemon knows. */

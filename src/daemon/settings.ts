@@ -33,7 +33,7 @@ import {
   type Setting,
   type SettingKind,
 } from './setting-kinds.ts'
-import { LOG_LEVELS, type LogLevel } from './stream-logger.ts'
+import { LOG_LEVELS, type LogLevel } from '../station/stream-logger.ts'
 
 const COPY_KINDS = ['text', 'image', 'files'] as const
 

@@ -14,7 +14,7 @@ import type { Pause } from '../ports/admin.ts'
 import type { Panel } from '../ports/panel.ts'
 import type { ClipboardEvents, ClipboardKind, SystemClipboard } from '../ports/system-clipboard.ts'
 import { DiskPrivateFile } from '../storage/home/own-files.ts'
-import type { Station } from './open-station.ts'
+import type { Station } from '../station/open-station.ts'
 import { NOTHING_SHARED, openSystemClipboard } from './open-system-clipboard.ts'
 import type { Settings } from './settings.ts'
 

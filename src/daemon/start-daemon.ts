@@ -26,14 +26,15 @@ import { chooseBaseUrl, listAddresses, loopbackUrl, readInterfaces } from './add
 import { nameFolder } from './folders.ts'
 import { formatBaseUrl, type HostPort } from './host-port.ts'
 import { Listeners } from './listeners.ts'
-import { openConfigured, type Station } from './open-station.ts'
+import { openConfigured } from './open-configured.ts'
+import type { Station } from '../station/open-station.ts'
 import { openDesktop } from './open-desktop.ts'
 import type { Desktop } from './share-desktop.ts'
 import { OpeningFile } from './opening-file.ts'
 import { isBusy, retryWhileHeld } from './reach-daemon.ts'
 import { describeTransfers, readStatus, toldSettings } from './read-status.ts'
 import { completeSettings, defaultListen, type ClipboardChoice, type Settings } from './settings.ts'
-import { createStreamLogger } from './stream-logger.ts'
+import { createStreamLogger } from '../station/stream-logger.ts'
 import { readVersion } from './version.ts'
 
 /** How long commands may hold the data directory: each hashes one password at most. */

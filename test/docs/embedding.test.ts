@@ -34,8 +34,8 @@ const PROGRAMS = {
     // @ts-expect-error A phone gives no stamps.
     connect(server).apply({})`,
   'ports.ts': `
-    import { createGateway, type DeviceRegistry, type GatewayPorts } from 'clipgate'
-    import type { Clock, HashedBlob, InboundItem, Logger, StagingArea } from 'clipgate'
+    import { createGateway, type DeviceRegistry, type GatewayPorts } from 'clipgate/gateway'
+    import type { Clock, HashedBlob, InboundItem, Logger, StagingArea } from 'clipgate/gateway'
     export const mount = (ports: GatewayPorts, devices: DeviceRegistry) =>
       createGateway({ ...ports, devices }, { version: '1' })
     export type Own = [Clock, HashedBlob, InboundItem, Logger, StagingArea]`,

@@ -12,7 +12,7 @@ import { deriveSecrets, type CircleSecrets } from '../../../../src/peers/bus/cir
 import { CircleMember, type CircleMemberDeps } from '../../../../src/peers/bus/circle-member.ts'
 import { Membership } from '../../../../src/peers/bus/membership.ts'
 import { Sealer } from '../../../../src/peers/bus/sealer.ts'
-import { CircleClock } from '../../../../src/peers/circle-clock.ts'
+import { CircleClock } from '../../../../src/inbound/circle-clock.ts'
 import type { StoredItem } from '../../../../src/ports/latest-item.ts'
 import { CaptureLogger } from '../../../support/capture-logger.ts'
 import type { FakeClock } from '../../../support/fake-clock.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { describe, it } from 'node:test'
-import { createStreamLogger } from '../../src/daemon/stream-logger.ts'
+import { createStreamLogger } from '../../src/station/stream-logger.ts'
 
 function linesOf(stream: PassThrough): readonly string[] {
   // Piece by piece: from Node 26 on, `read` gives one at a time.

@@ -1,4 +1,4 @@
-/** Opens all that a daemon keeps, for a gateway; see docs/embedding.md. @module */
+/** Opens all that a gateway serves from a data directory; see docs/embedding.md. @module */
 
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import { ClipboardPipeline } from '../inbound/clipboard-pipeline.ts'
 import type { Member } from '../inbound/stamp-order.ts'
 import { AsyncCleanup } from '../lib/async-cleanup.ts'
 import { describeFailure } from '../lib/describe-failure.ts'
-import { CircleClock, MEMBER_FILE } from '../peers/circle-clock.ts'
+import { CircleClock, MEMBER_FILE } from '../inbound/circle-clock.ts'
 import type { BlobStore } from '../ports/blob.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import type { Device, DeviceRegistry } from '../ports/device-registry.ts'
@@ -24,7 +24,6 @@ import { openDataDirectory, type DataDirectory } from '../storage/home/data-dire
 import { DiskPrivateFile } from '../storage/home/own-files.ts'
 import { JsonPeerStore, PEERS_FILE } from '../storage/json-peer-store.ts'
 import { openStorage, type Storage, type StorageLimits } from '../storage/open-storage.ts'
-import type { Settings } from './settings.ts'
 import { createStreamLogger } from './stream-logger.ts'
 
 /** Callbacks for changes that a person may want to know of. None of them throws. */
@@ -71,23 +70,6 @@ export interface Station extends GatewayPorts {
   readonly peerStore: PeerStore
   /** Writes what is pending, ends workers and timers, and gives the directory back. */
   close(): Promise<void>
-}
-
-/** Opens the data directory of these settings, as {@link openStation}. */
-export function openConfigured(
-  settings: Settings,
-  logger: Logger,
-  more: StationWatch & Pick<OpenStationOptions, 'clock' | 'isBrief'> = {},
-): Promise<Station> {
-  const { dataDir, maxMetadataBytes, verifyWorkers, verifyQueue } = settings
-  const limits = {
-    maxFileBytes: settings.maxFileBytes,
-    stagingTtlMs: settings.stagingTtl,
-    stagingQuotaBytes: settings.stagingQuotaBytes,
-    minFreeBytes: settings.minFreeBytes,
-  }
-  const own = { dataDir, maxMetadataBytes, verifyWorkers, verifyQueue, limits, logger }
-  return openStation({ ...own, ...more })
 }
 
 /**
