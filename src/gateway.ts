@@ -59,6 +59,7 @@ export type {
 } from './ports/inbound-pipeline.ts'
 export type { LatestItem, StoredItem } from './ports/latest-item.ts'
 export type { LogFields, Logger } from './ports/logger.ts'
+export type { JoinedPeer, PeerStore } from './ports/peers.ts'
 export type { Transfer, Transfers } from './ports/transfers.ts'
 export type {
   BatchMember,

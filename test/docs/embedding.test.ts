@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { createInterface, type Interface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { after, before, describe, it, type TestContext } from 'node:test'
+import { build } from 'esbuild'
 import { formatConnectLink } from '../../src/link/connect-link.ts'
 import { CREDENTIALS, startEventServer } from '../support/event-server.ts'
 import { openEvents } from '../support/event-reader.ts'
@@ -21,6 +22,9 @@ async function readExamples(): Promise<Record<string, string>> {
   const blocks = [...page.matchAll(/```ts\n([\s\S]+?)```/g)].map(([, code = '']) => code)
   return Object.fromEntries(blocks.map((code, index) => [`example-${index}.ts`, code]))
 }
+
+/** What `clipgate/gateway` names. */
+const ENTRY = 'node_modules/clipgate/dist/gateway.js'
 
 /** What programs may say that are not on the page. */
 const PROGRAMS = {
@@ -90,6 +94,17 @@ describe('the package, installed in a folder of its own', () => {
   it('compiles a client for a browser, without the types of Node', async () => {
     const { 'fetch.ts': client } = PROGRAMS
     await host.compile({ 'browser.ts': client }, '--types', '', '--lib', 'es2023,dom', '--noEmit')
+  })
+
+  it('brings at most 200 kB to a program that embeds the gateway', async () => {
+    const { outputFiles } = await build({
+      stdin: { contents: `export * from 'clipgate/gateway'`, resolveDir: host.folder },
+      ...{ bundle: true, minify: true, format: 'esm', platform: 'node' },
+      ...{ packages: 'external', alias: { 'clipgate/gateway': join(host.folder, ENTRY) } },
+      write: false,
+    })
+    const size = outputFiles[0]?.contents.length ?? 0
+    assert.ok(size > 100_000 && size <= 200_000, `${size} bytes`)
   })
 
   it('runs the server of docs/embedding.md as it stands there, and it serves a phone', async (t) => {

@@ -253,7 +253,8 @@ describe('the program as it is built', () => {
     const read = async (name: string) =>
       (await readFile(join(dist, `${name}.d.ts`), 'utf8')).replaceAll(/\/\*[^]*?\*\//g, '')
     for (const [entry, ...names] of [
-      ['index', 'daemon-types', 'neutral-types'],
+      ['index', 'daemon-types', 'gateway-types', 'neutral-types'],
+      ['gateway', 'gateway-types', 'neutral-types'],
       ['client', 'neutral-types'],
       ['link', 'neutral-types'],
     ] as const) {
