@@ -240,6 +240,18 @@ describe('an upload of a device that is shut out', () => {
     await refused
     held.release()
   })
+
+  it('leaves nothing while it is staged', async (t) => {
+    const { staging, source, drop } = await shutOut(t)
+    const upload = await begin(staging, 'hello', source)
+    const held = await upload.seize()
+    const received = await held.finish()
+    const name = { dataName: 'a', mediaType: 'text/plain' }
+    const refused = assert.rejects(received.stage(name), { code: 'CREDENTIAL_GONE' })
+    await drop()
+    await refused
+    held.release()
+  })
 })
 
 describe('the room of an upload that can be resumed', () => {
