@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { open, readdir, readFile, readlink, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { setImmediate as tick } from 'node:timers/promises'
+import type { DiskBlobStore } from '../../src/storage/blobs/disk-blob-store.ts'
 import type { PartialUpload, StagingArea, UploadSource } from '../../src/ports/staging-area.ts'
 import { readText, streamOf } from '../support/byte-streams.ts'
 import { sha256 } from '../support/hashes.ts'
@@ -194,6 +196,30 @@ describe('what has come of an upload', () => {
     for (const upload of uploads) {
       assert.equal(await finish(upload), `${upload.dataName} again`)
     }
+  })
+
+  it('goes on after its file could not be closed, which the log tells', async (t) => {
+    const storage = await openTestStorage(t, { limits: { maxStagedPerDevice: 50 } })
+    const { staging, logger } = storage
+    const begun = (index: number) => begin(staging, 'one ', { dataName: `name ${index}` })
+    const blobs = storage.blobs as DiskBlobStore
+    const beginFile = blobs.begin.bind(blobs)
+    t.mock.method(blobs, 'begin', async (...how: Parameters<DiskBlobStore['begin']>) => {
+      const file = await beginFile(...how)
+      const close = file.close.bind(file)
+      file.close = async () => {
+        await close()
+        throw Object.assign(new Error('i/o error'), { code: 'EIO', syscall: 'close' })
+      }
+      return file
+    })
+    const first = await begun(0)
+    t.mock.restoreAll()
+    for (let index = 1; index < 40; index++) await begun(index)
+    while (logger.lines.length === 0) await setImmediate()
+    assert.match(logger.text, /Cannot close the file of an upload.*EIO \(close\)/)
+    await append(first, 'two')
+    assert.equal(await finish(first), 'one two')
   })
 })
 

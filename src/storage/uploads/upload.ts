@@ -5,8 +5,10 @@
  */
 
 import type { Clock } from '../../lib/clock.ts'
+import { describeFailure } from '../../lib/describe-failure.ts'
 import { Turns, type Turn } from '../../lib/interruption.ts'
 import type { HashedBlob } from '../../ports/blob.ts'
+import type { Logger } from '../../ports/logger.ts'
 import type {
   PartialHold,
   PartialUpload,
@@ -30,6 +32,7 @@ export interface UploadDeps {
   readonly space: DiskSpace
   readonly records: RecordFolders
   readonly clock: Clock
+  readonly logger: Logger
   readonly ttlMs: number
   readonly maxFileBytes: number
   /** Gives an upload room while its bytes come. */
@@ -197,9 +200,11 @@ export class Upload extends UploadFacts implements PartialUpload {
     return this.#leave(this.#blob ?? this.#file)
   }
 
-  /** Lets go of the file until more bytes come. */
+  /** Lets go of the file until more bytes come. It is read again then, which may fail as well. */
   closeFile(): void {
-    void this.#file?.close()
+    this.#file?.close().catch((error: unknown) => {
+      this.#deps.logger.warn('Cannot close the file of an upload', { ...describeFailure(error) })
+    })
   }
 
   /** Lets go of the file; what has come survives a power cut. */
