@@ -57,7 +57,7 @@ export function withNulls(value: unknown): string {
  */
 export async function readMembers<Value>(call: BodyCall, decode: Decoder<Value>): Promise<Value> {
   const bytes = await readBytes(call, MAX_REQUEST_BYTES)
-  const members = bytes.length === 0 ? {} : parseJson(bytes)
+  const members = bytes.length === 0 ? {} : await parseJson(bytes)
   try {
     return decode(members)
   } catch (error) {

@@ -177,7 +177,7 @@ async function readFields(call: Call, maxMetadataBytes: number): Promise<Fields>
     return picker.fields
   }
   const body = await readBytes(call, maxMetadataBytes)
-  if (isJson(call, body)) return pickFields(parseJson(body), HISTORY_FILTER_FIELDS)
+  if (isJson(call, body)) return pickFields(await parseJson(body), HISTORY_FILTER_FIELDS)
   readUrlencoded(body, picker)
   return picker.fields
 }

@@ -119,15 +119,19 @@ describe('long texts in JSON', () => {
     assert.deepEqual({ first, list }, { first: wanted.first, list: wanted.list })
   })
 
-  it('let others have their turn', async () => {
-    let turns = 0
-    function count(): void {
-      turns++
-      next = setImmediate(count)
+  it('let others have their turn, be it one or many', async () => {
+    const many = Array.from({ length: 16_000 }, (_, index) => `${index}`.padEnd(1000, 'é'))
+    for (const text of ['x'.repeat(16 * PIECE), many]) {
+      let turns = 0
+      function count(): void {
+        turns++
+        next = setImmediate(count)
+      }
+      let next = setImmediate(count)
+      const parsed = await parseLong(Buffer.from(JSON.stringify({ text })))
+      clearImmediate(next)
+      assert.deepEqual(parsed, { text })
+      assert.ok(turns >= 15, `${turns} turns`)
     }
-    let next = setImmediate(count)
-    await parseLong(Buffer.from(JSON.stringify({ text: 'x'.repeat(16 * PIECE) })))
-    clearImmediate(next)
-    assert.ok(turns >= 15, `${turns} turns`)
   })
 })
