@@ -1,6 +1,6 @@
 /** The server that a client talks to: where it is, and what it wants to hear. @module */
 
-import { encodeUtf8 } from '../link/base64url.ts'
+import { basicAuthorization } from '../link/base64url.ts'
 import { ClientError } from './client-error.ts'
 import { keepAliveClock, type Clock } from '../lib/clock.ts'
 
@@ -119,7 +119,7 @@ function baseOf(url: string): string {
   return origin + pathname.slice(0, end)
 }
 
-/** RFC 7617, with UTF-8. */
+/** @throws {ClientError} when they cannot be sent. */
 function basic(username: string, password: string): string {
   if (username === '' || username.includes(':') || !username.isWellFormed()) {
     throw new ClientError('SERVER_INVALID', { reason: 'the user name cannot be sent' })
@@ -127,5 +127,5 @@ function basic(username: string, password: string): string {
   if (password === '' || !password.isWellFormed()) {
     throw new ClientError('SERVER_INVALID', { reason: 'the password cannot be sent' })
   }
-  return `Basic ${btoa(encodeUtf8(`${username}:${password}`))}`
+  return basicAuthorization(username, password)
 }

@@ -37,8 +37,13 @@ function encodeBytes(binary: string): string {
   return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 }
 
+/** The value of an `Authorization` header: RFC 7617, with UTF-8. */
+export function basicAuthorization(username: string, password: string): string {
+  return `Basic ${btoa(encodeUtf8(`${username}:${password}`))}`
+}
+
 /** Encodes well-formed text as UTF-8, in a string with one character for each byte. */
-export function encodeUtf8(text: string): string {
+function encodeUtf8(text: string): string {
   let binary = ''
   for (const byte of new TextEncoder().encode(text)) binary += String.fromCharCode(byte)
   return binary

@@ -8,6 +8,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { isPidTaken } from '../../lib/system-error.ts'
+import { basicAuthorization } from '../../link/base64url.ts'
 import type { Admin, DeviceSummary } from '../../ports/admin.ts'
 import { findingOf, problem, type Finding } from '../finding.ts'
 import { NoAnswerError } from './ask.ts'
@@ -144,12 +145,8 @@ async function withBorrowedDevice<Result>(
 /** A login from a user name and a password. */
 function toLogin(username: string, password: string, borrowed?: Login['borrowed']): Login {
   const wrong = randomBytes(PASSWORD_BYTES).toString('base64url')
-  return { header: basic(username, password), wrongHeader: basic(username, wrong), borrowed }
-}
-
-/** RFC 7617, with UTF-8. */
-function basic(username: string, password: string): string {
-  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
+  const header = basicAuthorization(username, password)
+  return { header, wrongHeader: basicAuthorization(username, wrong), borrowed }
 }
 
 /** Whether a device is that of a run that was killed. */

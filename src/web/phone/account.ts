@@ -4,7 +4,7 @@
  * @module
  */
 
-import { decodeBase64url, encodeBase64url, encodeUtf8 } from '../../link/base64url.ts'
+import { decodeBase64url, encodeBase64url } from '../../link/base64url.ts'
 
 export type Account = { readonly user: string; readonly password: string }
 
@@ -77,11 +77,6 @@ function kept() {
 export function linkOf({ user, password }: Account) {
   const json = JSON.stringify({ v: 1, url: base, user, pwd: password })
   return `connect?v=1&svc=mobile-sync&p=${encodeBase64url(json)}`
-}
-
-/** The value of the `Authorization` header: RFC 7617, with UTF-8. */
-export function basic({ user, password }: Account) {
-  return `Basic ${btoa(encodeUtf8(`${user}:${password}`))}`
 }
 
 function decode(payload: string): Account | undefined {

@@ -2,8 +2,9 @@
 
 import { ClientError } from '../../client/client-error.ts'
 import type { ClipboardDocument } from '../../client/decode-document.ts'
+import { basicAuthorization } from '../../link/base64url.ts'
 import { ask, unreachable, type Door } from '../shared/request.ts'
-import { base, basic, stored } from './account.ts'
+import { base, stored } from './account.ts'
 
 /** Who says nothing for so long is not there. Files are another matter: `file-upload.ts`. */
 const PATIENCE_MS = 8_000
@@ -17,7 +18,7 @@ export const DOOR: Door = {
   authorization() {
     const account = stored()
     if (account === undefined) throw new ClientError('UNAUTHORIZED')
-    return basic(account)
+    return basicAuthorization(account.user, account.password)
   },
 }
 
