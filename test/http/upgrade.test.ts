@@ -31,7 +31,7 @@ async function serve(t: TestContext, options: Pick<KernelOptions, 'authenticate'
         const headers = ['Connection', 'Upgrade', 'Upgrade', 'websocket']
         return { status: 101, headers, body: { attach: (wire) => wires.put(wire) } }
       }),
-      route('POST', '/echo', async (call) => text(`<${await readBytes(call, 100)}>`), {
+      route('POST', '/echo', async (call) => text(`<${Buffer.from(await readBytes(call, 100))}>`), {
         maxBody: 100,
       }),
     ],
