@@ -10,11 +10,9 @@ const CLIENTS = new URL('../../fixtures/clients/', import.meta.url)
 type Scenario = Scenarios[string]
 
 async function read(file: string): Promise<readonly (readonly [title: string, Scenario])[]> {
-  const { scenarios }: { scenarios: Scenarios } = await import(new URL(file, CLIENTS).href)
-  return Object.entries(scenarios).map(([title, run]) => [
-    `${file.replace('.ts', '')}: ${title}`,
-    run,
-  ])
+  const name = file.replace('.ts', '')
+  const { scenarios }: { scenarios: Scenarios } = await import(`../../fixtures/clients/${name}.ts`)
+  return Object.entries(scenarios).map(([title, run]) => [`${name}: ${title}`, run])
 }
 
 const files = readdirSync(CLIENTS).filter((file) => file.endsWith('.ts'))

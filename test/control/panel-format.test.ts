@@ -2,9 +2,11 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc, { forAll } from '../support/property.ts'
 
-/** By its address: it is typed as what runs in browsers. */
-const FORMAT = new URL('../../src/web/panel/format.ts', import.meta.url).href
-const { formatAgo, formatClient, formatLeft }: Format = await import(FORMAT)
+/** Its types are those of what runs in browsers. */
+const FORMAT: string = 'format'
+const { formatAgo, formatClient, formatLeft }: Format = await import(
+  `../../src/web/panel/${FORMAT}.ts`
+)
 
 interface Format {
   formatAgo(at: number, now: number): string

@@ -144,6 +144,8 @@ describe('a daemon that systemd started', () => {
 
         const first = await show('MainPID')
         await session.run('kill', '-STOP', first)
+        // Waits for its end, without asking systemd all the time.
+        await session.run('tail', `--pid=${first}`, '--follow', '/dev/null')
         while ((await show('NRestarts')) !== '1' || (await show('ActiveState')) !== 'active');
         assert.notEqual(await show('MainPID'), first)
         await session.run('curl', '-sSf', 'http://127.0.0.1:42720/healthz')

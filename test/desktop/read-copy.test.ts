@@ -105,7 +105,10 @@ describe('readCopy()', () => {
   })
 
   it('shares only some kinds if told so, and nothing else in their place', async () => {
-    const file = { 'text/uri-list': import.meta.url, UTF8_STRING: import.meta.filename }
+    const file = {
+      'text/uri-list': import.meta.url,
+      UTF8_STRING: new URL(import.meta.url).pathname,
+    }
     const cells = { 'text/plain': 'cells', 'image/png': 'P' }
     const picture = { 'text/html': '<img>', 'image/png': 'P' }
     const cases = [

@@ -196,9 +196,9 @@ describe('a flood on a connection to the hub', needsProc, () => {
   const fragment = (payload: string): Buffer =>
     clientFrame(CONTINUATION, Buffer.from(payload), { isFinal: false })
   for (const [what, piece, mebibytes, isTaken] of [
-    ['pings', clientFrame(PING, Buffer.alloc(125)), 256, true],
-    ['pongs', clientFrame(PONG, Buffer.alloc(125)), 256, true],
-    ['records', clientFrame(TEXT, Buffer.from('{"type":6}\u001e'.repeat(2900))), 256, true],
+    ['pings', clientFrame(PING, Buffer.alloc(125)), 160, true],
+    ['pongs', clientFrame(PONG, Buffer.alloc(125)), 160, true],
+    ['records', clientFrame(TEXT, Buffer.from('{"type":6}\u001e'.repeat(2900))), 160, true],
     ['empty fragments', fragment(''), 16, true],
     ['calls', clientFrame(TEXT, Buffer.from('{"type":1,"invocationId":"1"}\u001e')), 128, false],
     ['small fragments', fragment('x'), 128, false],

@@ -9,17 +9,18 @@ import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
-/**
- * The options with which this Node reads our sources: `--import tsx`, or none. Newer test runners
- * add dozens of options of their own to `process.execArgv`.
- */
-export const LOADER: readonly string[] = process.execArgv.flatMap((option, index, all) =>
+/** Newer test runners add dozens of options of their own to `process.execArgv`. */
+const given = process.execArgv.flatMap((option, index, all) =>
   option === '--import'
     ? [option, all[index + 1] ?? '']
     : option.startsWith('--import=')
       ? [option]
       : [],
 )
+
+/** The options with which this Node reads our sources: `--import tsx`, or none. */
+export const LOADER: readonly string[] =
+  given.length > 0 || Object(process.features).typescript ? given : ['--import', 'tsx']
 
 /**
  * What follows `node` to run clipgate, before its own arguments: the program as it was built, which

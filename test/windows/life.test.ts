@@ -8,6 +8,7 @@ import { after, before, describe, it, type TestContext } from 'node:test'
 import { buildProgram } from '../faults/support/built-program.ts'
 import { openEvents } from '../support/event-reader.ts'
 import { HubClient } from '../support/hub-client.ts'
+import { byNight } from '../support/night.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { needsWine, WindowsMachine, type WindowsProgram } from './support/wine.ts'
@@ -28,7 +29,7 @@ const SERVE = [
 
 for (const [version, largeMib] of [
   ['20', 64],
-  ['22', 1024],
+  ['22', byNight(1024, { byDay: 192 })],
 ] as const) {
   const options = { ...needsWine(), timeout: 280_000 }
   describe(`the life of a daemon under node.exe ${version}`, options, () => {

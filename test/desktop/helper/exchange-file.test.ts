@@ -6,6 +6,7 @@ import { appendFile, mkdir, readFile, rm, stat, symlink, unlink, writeFile } fro
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import {
   fillExchangeFile,
   readExchangeFile,
@@ -67,7 +68,7 @@ describe('The file for one request to a clipboard helper', () => {
   it('is not read through a link', async () => {
     await withExchangeFile(async (file) => {
       await unlink(file)
-      await symlink(import.meta.filename, file)
+      await symlink(fileURLToPath(import.meta.url), file)
       const { size } = await stat(file)
       await assert.rejects(readExchangeFile(file, size), { code: 'ELOOP' })
     })

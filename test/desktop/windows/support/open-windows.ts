@@ -3,6 +3,7 @@
 import { fileURLToPath } from 'node:url'
 import { openWindowsClipboard } from '../../../../src/desktop/windows/windows-clipboard.ts'
 import type { SystemClipboard } from '../../../../src/ports/system-clipboard.ts'
+import { LOADER } from '../../../support/program.ts'
 import type { SystemDeps } from '../../support/open-reconciler.ts'
 
 /** Below Wine, test/windows/clipboard.test.ts runs what has this. */
@@ -16,11 +17,8 @@ const HELPER = fileURLToPath(
 
 /** The adapter alone; the test closes it. */
 export function openOnWindows(deps: SystemDeps): Promise<SystemClipboard> {
-  // What reads the sources here reads them there.
-  const at = process.execArgv.indexOf('--import')
-  const options = at === -1 ? [] : process.execArgv.slice(at, at + 2)
   return openWindowsClipboard(
     { ...deps, env: process.env, readAtStart: false },
-    { command: process.execPath, args: [...options, HELPER] },
+    { command: process.execPath, args: [...LOADER, HELPER] },
   )
 }
