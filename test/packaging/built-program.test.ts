@@ -133,7 +133,7 @@ const needsGroup = (() => {
 
 /** Entries of the library, and what other desktops need; pieces go with what imports them. */
 const ELSEWHERE =
-  /^chunk-|^(?:index|client|link)\.js$|^(?:macos|wayland|windows)-clipboard-\w+\.js$|^(?:macos|windows)-helper\.js$/
+  /^chunk-|^(?:index|gateway|client|link)\.js$|^(?:macos|wayland|windows)-clipboard-\w+\.js$|^(?:macos|windows)-helper\.js$/
 
 /** The top level of a file of declarations. */
 const DECLARATION =
