@@ -27,14 +27,13 @@ import type { Logger } from '../ports/logger.ts'
 import type { StagingArea } from '../ports/staging-area.ts'
 import type { ChangeHub } from './change-hub.ts'
 import { RememberedMd5 } from './remembered-md5.ts'
+import { findMeant, type NamedBytes } from './find-meant.ts'
 import {
   aliasesOf,
   describeItem,
-  findMeant,
   isSame,
   resolveContent,
   type HashText,
-  type NamedBytes,
   type NewContent,
 } from './resolve-content.ts'
 import { StampOrder, type Member } from './stamp-order.ts'

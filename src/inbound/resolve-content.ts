@@ -9,25 +9,18 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Digests } from '../core/content-id.ts'
 import { DomainError } from '../core/domain-error.ts'
-import type { ItemType } from '../core/item-type.ts'
-import { isHash, matchesHash, withAlias, type Item } from '../core/item.ts'
+import { withAlias, type Item } from '../core/item.ts'
 import { MAX_NAME_TEXT_BYTES, MIB } from '../core/limits.ts'
-import { classifyMediaType, isImageType } from '../core/media-type.ts'
 import { cutText, jsonLengthOf, MOST_JSON_BYTES } from '../core/text-length.ts'
 import { contentIdOf, nameHashOf } from '../hashing/content-id.ts'
 import { readWhole } from '../lib/read-bytes.ts'
 import { decodeUtf8, withoutByteOrderMark } from '../lib/utf8.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { Blob, BlobStore, HashedBlob } from '../ports/blob.ts'
+import type { Blob, BlobStore } from '../ports/blob.ts'
 import type { BatchBytes, InboundItem } from '../ports/inbound-pipeline.ts'
-import type { LatestItem, StoredItem } from '../ports/latest-item.ts'
+import type { LatestItem } from '../ports/latest-item.ts'
 import type { StagingArea, TakenUpload } from '../ports/staging-area.ts'
-
-/** Hex digits of an MD5. */
-const MD5_LENGTH = 32
-
-/** Nobody waits for the MD5 of more; pictures are smaller. */
-const MAX_MD5_BYTES: number = 64 * MIB
+import { findByContent, nameOf, nothingStaged, typeOf, type NamedBytes } from './find-meant.ts'
 
 /** The endings of the bytes that content came in. Exactly one of them must be called. */
 interface ContentEndings {
@@ -66,14 +59,6 @@ const NO_ENDINGS: ContentEndings = {
   giveBack: () => undefined,
 }
 
-/** Bytes, and what they are called. */
-export interface NamedBytes {
-  readonly type: Exclude<ItemType, 'Text'>
-  readonly dataName: string
-  readonly mediaType: string
-  readonly blob: HashedBlob
-}
-
 interface ResolveDeps {
   readonly staging: Pick<StagingArea, 'take' | 'takeBatch'>
   /** Needed for a batch that becomes a Group. */
@@ -104,7 +89,7 @@ export async function resolveContent(
   }
   if (bytes.kind === 'batch') return fromBatch(inbound, bytes, deps)
 
-  const upload = takeUpload(inbound, deps.staging)
+  const upload = takeUpload(inbound, deps)
   if (upload === undefined) {
     const isOfMember = type === 'Text' && inbound.origin.kind === 'peer'
     return isOfMember ? storedText(inbound, deps) : undefined
@@ -189,11 +174,6 @@ async function fromBytes(
   return { kind: 'bytes', type: typeOf(type, mediaType), dataName, mediaType, blob, endings }
 }
 
-/** Some clients call an image a File. */
-function typeOf(type: NamedBytes['type'], mediaType: string): NamedBytes['type'] {
-  return type === 'File' && isImageType(mediaType) ? 'Image' : type
-}
-
 /** A text that another member has too, and that is here as an item or as the bytes of a file. */
 async function storedText({ hash }: InboundItem, deps: ResolveDeps): Promise<NewContent> {
   const [stored] = findByContent(hash, deps.latest)
@@ -205,102 +185,36 @@ async function storedText({ hash }: InboundItem, deps: ResolveDeps): Promise<New
 
 function takeUpload(
   inbound: InboundItem,
-  staging: Pick<StagingArea, 'take'>,
+  { staging, latest }: Pick<ResolveDeps, 'staging' | 'latest'>,
 ): TakenUpload | undefined {
-  const { origin, bytes } = inbound
+  const { origin, bytes, hash } = inbound
   if (origin.kind === 'clipboard' || origin.deviceId === undefined) return undefined
   const kept = bytes.kind === 'staged' ? bytes.kept : undefined
-  for (const name of new Set([nameOf(inbound), kept?.dataName ?? ''])) {
+  for (const name of new Set([nameOf(inbound), kept?.dataName ?? nameOf(inbound)])) {
     const upload = staging.take(origin.deviceId, name)
-    if (kept === undefined || upload?.blob.digests.sha256 === kept.contentHash) return upload
-    // Those of another record, which had the same name.
-    upload?.giveBack()
+    if (upload === undefined) continue
+    const { sha256 } = upload.blob.digests
+    if (kept === undefined ? !isOfAnother(hash, upload, latest) : sha256 === kept.contentHash)
+      return upload
+    // Those of another item, which had the same name.
+    upload.giveBack()
   }
   return undefined
 }
 
-/** Some clients name a File in `text` only. */
-function nameOf({ type, text, dataName }: Pick<InboundItem, 'type' | 'text' | 'dataName'>): string {
-  return dataName === '' && type === 'File' ? text : dataName
-}
-
-/** The item that a sender without bytes means; `undecided` until the MD5 of the bytes is known. */
-export type Meant =
-  | {
-      readonly kind: 'known'
-      readonly stored: StoredItem
-      /** How another member names the same bytes; without it the item is what it was. */
-      readonly as?: NamedBytes
-    }
-  | { readonly kind: 'undecided'; readonly blob: Blob }
-
-/**
- * The item that a sender without bytes must mean: clients push again what they just pulled.
- *
- * A hash that is not of the item that has the name means other content under that name: some
- * clients do not upload where the name is known, and have to hear of it.
- *
- * @param md5Of Finds the MD5 of a blob, where it is known by now; version 2 of the protocol named
- *   pictures by it.
- * @throws {DomainError} `NOTHING_STAGED`.
- */
-export function findMeant(
-  inbound: InboundItem,
-  latest: Pick<LatestItem, 'current' | 'binary'>,
-  md5Of: (blob: Blob) => string | undefined,
-): Meant {
-  if (inbound.origin.kind === 'peer') return findRenamed(inbound, latest)
-  const { hash, bytes } = inbound
-  const stored = [latest.current, latest.binary].filter((candidate) => candidate !== undefined)
-  if (bytes.kind === 'batch') {
-    // The answer to the first such document was lost.
-    const made = stored.find(({ item }) => item.batch === bytes.batch)
-    if (made === undefined) throw nothingStaged()
-    return { kind: 'known', stored: made }
-  }
-  const meant = stored.find(({ item }) => matchesHash(item, hash))
-  if (meant !== undefined) return { kind: 'known', stored: meant }
-  const name = nameOf(inbound)
-  const named = stored.find(({ item }) => name !== '' && item.dataName === name)
-  if (named !== undefined && !isHash(hash)) return { kind: 'known', stored: named }
-  const blob = hash.length === MD5_LENGTH ? named?.blob : undefined
-  if (named !== undefined && blob !== undefined && blob.size <= MAX_MD5_BYTES) {
-    const md5 = md5Of(blob)
-    if (md5 === undefined) return { kind: 'undecided', blob }
-    if (md5 === hash.toLowerCase()) return { kind: 'known', stored: named }
-  }
-  throw nothingStaged()
-}
-
-/**
- * The bytes that another member has too, under its name. Members send the SHA-256 of the content,
- * so that none of the other hashes of an item counts, which clients made up.
- */
-function findRenamed(
-  { type, dataName, hash, mediaType: told }: InboundItem,
-  latest: Pick<LatestItem, 'current' | 'binary'>,
-): Meant {
-  const stored = findByContent(hash, latest).find((candidate) => candidate.blob !== undefined)
-  const blob = stored?.blob
-  if (stored === undefined || blob === undefined) throw nothingStaged()
-  if (type === 'Text' || dataName === '') throw nothingStaged()
-  const mediaType =
-    told === undefined ? stored.item.mediaType : classifyMediaType(told, new Uint8Array(), dataName)
-  const as = { type: typeOf(type, mediaType), dataName, mediaType, blob }
-  return { kind: 'known', stored, as }
-}
-
-/** The items whose bytes have this SHA-256. */
-function findByContent(
+/** Whether a hash is that of an item that is here, and not of the upload that has its name. */
+function isOfAnother(
   hash: string,
+  { dataName, blob }: TakenUpload,
   { current, binary }: Pick<LatestItem, 'current' | 'binary'>,
-): readonly StoredItem[] {
-  const stored = [current, binary].filter((candidate) => candidate !== undefined)
-  return stored.filter(({ item }) => item.contentHash === hash.toLowerCase())
-}
-
-function nothingStaged(): DomainError {
-  return new DomainError('NOTHING_STAGED', 'Cannot apply the item: its bytes were not uploaded')
+): boolean {
+  const { sha256 } = blob.digests
+  const wanted = hash.toLowerCase()
+  if (wanted === sha256 || wanted === nameHashOf(dataName, sha256)) return false
+  // Aliases are what senders told, and do not count.
+  return [current, binary].some(
+    (stored) => wanted === stored?.item.contentHash || wanted === stored?.item.nameHash,
+  )
 }
 
 function tooLarge(maxBytes: number): DomainError {

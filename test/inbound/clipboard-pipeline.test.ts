@@ -263,6 +263,21 @@ describe('a push of what is there already', () => {
     assert.deepEqual(latest.current?.item.aliases, [MD5])
   })
 
+  it('is what its hash says, not an older upload that waits under its name', async () => {
+    const { pushFile, stage, describe, pushText, latest, counts } = setUp()
+    await pushFile('a', 'new')
+    const { contentId, contentHash = '', nameHash = '' } = latest.current?.item ?? {}
+    for (const hash of [contentHash, nameHash, nameHash.toUpperCase()]) {
+      await pushText(`before ${hash}`)
+      await stage('a', 'old')
+      assert.equal((await describe({ type: 'File', dataName: 'a', hash })).contentId, contentId)
+      assert.equal(latest.current?.item.aliases.length, 0)
+    }
+    assert.deepEqual(counts(), [2, 1], 'the older one waits for its own document')
+    await pushFile('a', 'newer', { hash: MD5 })
+    assert.equal(latest.current?.item.size, 5)
+  })
+
   it('keeps its former names as aliases when it comes under a new one', async () => {
     const { pushFile, latest } = setUp()
     await pushFile('a', 'hello', { hash: 'one' })
