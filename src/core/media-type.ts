@@ -66,6 +66,9 @@ const STRUCTURAL_BRANDS = ['mif1', 'msf1', 'mif2', 'miaf']
 // RFC 9110, 8.3.1; parameters are kept as they came, but only printable ASCII.
 const MEDIA_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+[ \t]*(?:;[ -~]*)?$/
 
+/** The grammar has tabs there, which are not printable. */
+const BLANKS_BEFORE_PARAMETERS = /[ \t]*;/
+
 /** Longer ones are noise. */
 const MAX_MEDIA_TYPE_LENGTH = 255
 
@@ -123,7 +126,7 @@ function imageTypeOfBrands(head: Uint8Array): string | undefined {
 function readMediaType(declared: string): string | undefined {
   const text = declared.trim()
   if (text.length > MAX_MEDIA_TYPE_LENGTH || !MEDIA_TYPE.test(text)) return undefined
-  return essenceOf(text).includes('*') ? undefined : text
+  return essenceOf(text).includes('*') ? undefined : text.replace(BLANKS_BEFORE_PARAMETERS, ';')
 }
 
 /** A media type without its parameters, in lower case. */

@@ -8,6 +8,7 @@ import { sleep, type Clock } from '../lib/clock.ts'
 import { backOff } from '../lib/back-off.ts'
 import { DomainError } from '../core/domain-error.ts'
 import { MAX_METADATA_BYTES } from '../core/limits.ts'
+import { classifyMediaType } from '../core/media-type.ts'
 import { believedStamp } from '../core/stamp.ts'
 import type { BlobStore } from '../ports/blob.ts'
 import type { CircleTime } from '../ports/circle-time.ts'
@@ -78,7 +79,8 @@ async function receive(
     const message = `Cannot take the item of a member: it has more than ${maxBytes} bytes`
     throw new DomainError(code, message)
   }
-  const { mediaType, bytes, cancel } = await openDownload(document, deps)
+  const { mediaType: told, bytes, cancel } = await openDownload(document, deps)
+  const mediaType = classifyMediaType(told, new Uint8Array(), document.dataName)
   const limits = { declaredSize: size, maxBytes }
   // When the blob is refused at once, nobody has begun to read.
   const blob = await deps.blobs.receive(bytes, limits).finally(cancel)

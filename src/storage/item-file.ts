@@ -4,6 +4,7 @@ import { isContentId } from '../core/content-id.ts'
 import { isDataName } from '../core/data-name.ts'
 import { ITEM_TYPES } from '../core/item-type.ts'
 import { isBatchId, type Item } from '../core/item.ts'
+import { OCTET_STREAM } from '../core/media-type.ts'
 import { isStamp, type Stamp } from '../core/stamp.ts'
 import {
   arrayOf,
@@ -69,11 +70,17 @@ const decodeStamp: Decoder<Stamp> = matching(
   'a stamp',
 )
 
+// Earlier versions kept tabs of senders, and whatever members said: no reason not to start.
+const decodeMediaType: Decoder<string> = (value, path) => {
+  const mediaType = decodeString(value, path)
+  return /^[ -~]*$/.test(mediaType) ? mediaType : OCTET_STREAM
+}
+
 const decodeItem: Decoder<Item> = objectOf({
   type: oneOf(ITEM_TYPES),
   text: decodeString,
   dataName: matching(decodeString, (name) => name === '' || isDataName(name), 'a data name'),
-  mediaType: matching(decodeString, (type) => /^[ -~]*$/.test(type), 'a media type'),
+  mediaType: decodeMediaType,
   size: decodeCount,
   contentId: decodeContentId,
   contentHash: decodeDigest,

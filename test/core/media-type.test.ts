@@ -80,6 +80,11 @@ describe('classifyMediaType()', () => {
     forAll(fc.string({ unit: 'binary' }), heads, (declared, head) => {
       assert.match(classifyMediaType(declared, head, 'x'), /^[!-~]+\/[ -~]+$/)
     })
+    const blank = fc.string({ unit: fc.constantFrom(' ', '\t', ';', 'x') })
+    forAll(blank, (end) => {
+      assert.match(classifyMediaType(`a/b${end}`, latin1(''), 'x'), /^[!-~]+\/[ -~]+$/)
+    })
+    assert.equal(classifyMediaType('a/b \t; x=1', latin1(''), 'x'), 'a/b; x=1')
     for (const declared of ['a/b\r\nX: y', `a/${'b'.repeat(300)}`]) {
       assert.equal(classifyMediaType(declared, latin1(''), 'x'), OCTETS)
     }

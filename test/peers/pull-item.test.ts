@@ -11,11 +11,15 @@ import { quickClock } from '../support/quick-clock.ts'
 const BYTES = Buffer.from('0123456789')
 
 /** Pulls a file whose connection breaks in the middle; the next answer has this status. */
-async function pullPast(t: TestContext, status: number): Promise<string> {
+async function pullPast(
+  t: TestContext,
+  status: number,
+  type = 'application/x-film',
+): Promise<{ readonly sha256: string; readonly mediaType: string }> {
   const { url, received } = await startFakeGateway(t, (response, { headers }) => {
     const { range } = headers
     if (range === undefined) {
-      response.writeHead(200, { 'Content-Length': 10, ETag: '"e"' })
+      response.writeHead(200, { 'Content-Length': 10, ETag: '"e"', 'Content-Type': type })
       response.write(BYTES.subarray(0, 4), () => response.destroy())
     } else if (received.length === 2) {
       response.writeHead(status).end()
@@ -27,7 +31,7 @@ async function pullPast(t: TestContext, status: number): Promise<string> {
   })
   const client = openClient({ url, username: USER, password: PASSWORD }, { clock: quickClock })
   t.after(() => client.close())
-  let pulled = ''
+  let pulled = { sha256: '', mediaType: '' }
   await pullItem(
     {
       ...{ type: 'File', text: 'film', dataName: 'film', hasData: true, size: 10 },
@@ -40,7 +44,8 @@ async function pullPast(t: TestContext, status: number): Promise<string> {
       inbound: {
         apply: async ({ bytes }) => {
           assert.equal(bytes.kind, 'received')
-          if (bytes.kind === 'received') pulled = bytes.blob.digests.sha256
+          if (bytes.kind !== 'received') return undefined as never
+          pulled = { sha256: bytes.blob.digests.sha256, mediaType: bytes.mediaType }
           return undefined as never
         },
       },
@@ -57,9 +62,19 @@ async function pullPast(t: TestContext, status: number): Promise<string> {
 describe('a file that a member pulls', () => {
   for (const status of PASSING) {
     it(`goes on after ${status}`, async (t) => {
-      assert.notEqual(await pullPast(t, status), '')
+      assert.notEqual((await pullPast(t, status)).sha256, '')
     })
   }
+
+  it('has a media type that a header may have, whatever the other one says', async (t) => {
+    for (const [told, mediaType] of [
+      ['application/pdf', 'application/pdf'],
+      ['application/pdf\t;x=1', 'application/pdf;x=1'],
+      ['application/x-caf\xe9', 'application/octet-stream'],
+    ] as const) {
+      assert.equal((await pullPast(t, 503, told)).mediaType, mediaType)
+    }
+  })
 
   for (const status of LASTING) {
     it(`ends with ${status}`, async (t) => {

@@ -106,6 +106,14 @@ describe('item.json', () => {
     }
   })
 
+  it('is read with a media type that no header may have, as bytes of no known type', () => {
+    const { item, blob } = SAMPLE
+    for (const mediaType of ['application/pdf\t;x=1', 'application/x-caf\xe9']) {
+      const text = JSON.stringify({ version: 1, binary: { item: { ...item, mediaType }, blob } })
+      assert.equal(parseItemFile(text).binary?.item.mediaType, 'application/octet-stream')
+    }
+  })
+
   it('is what an earlier version reads, unless that would not know where the bytes are', () => {
     const version = (blob: BlobReference) => {
       return JSON.parse(formatItemFile({ text: undefined, binary: { ...SAMPLE, blob } })).version
