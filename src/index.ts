@@ -14,7 +14,7 @@ export {
 } from './daemon/start-daemon.ts'
 export type { ItemType } from './core/item-type.ts'
 export type { Clock } from './lib/clock.ts'
-export type { Device, DeviceKind, Revocation } from './ports/device-registry.ts'
+export type { Device, DeviceKind, Dialect, Revocation } from './ports/device-registry.ts'
 export type { LogFields, Logger } from './ports/logger.ts'
 export type { LogLevel } from './station/stream-logger.ts'
 
