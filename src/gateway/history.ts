@@ -6,6 +6,7 @@
 
 import { matchesHash, type Item } from '../core/item.ts'
 import { parseItemType, type ItemType } from '../core/item-type.ts'
+import { KIB } from '../core/limits.ts'
 import { parseProfileId, type ProfileId } from '../core/profile-id.ts'
 import type { Call, Handler } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
@@ -152,13 +153,18 @@ const JSON_TYPE = /^[^;]*\bjson\b/i
 /** JSON, whatever it is called: `curl -d` calls it a form. */
 const JSON_OBJECT = /^\s*\{/
 
+/** Those of clients have a few hundred bytes. */
+const MAX_QUERY_BYTES: number = 64 * KIB
+
 /** Answers with the record of the current item, if that is one of those asked for. */
 export function queryHistory(deps: HandlerDeps): Handler<Device> {
   const { latest, dialects, maxMetadataBytes } = deps
   return async (call) => {
-    const filter = decodeHistoryFilter(await readFields(call, maxMetadataBytes))
+    const filter = decodeHistoryFilter(
+      await readFields(call, Math.min(maxMetadataBytes, MAX_QUERY_BYTES)),
+    )
     const item = latest.current?.item
-    if (item === undefined || !isWanted(item, filter)) return json([])
+    if (item === undefined || !(await isWanted(item, filter))) return json([])
     const hash = dialects.hashFor(item, call)
     return encodedJson(
       encodeWithText(item, (item, length) =>
@@ -168,15 +174,15 @@ export function queryHistory(deps: HandlerDeps): Handler<Device> {
   }
 }
 
-async function readFields(call: Call, maxMetadataBytes: number): Promise<Fields> {
+async function readFields(call: Call, maxBody: number): Promise<Fields> {
   const picker = new FieldPicker<string>(HISTORY_FILTER_FIELDS)
   if (isMultipart(call.request)) {
     // Files mean nothing here.
-    const limits = { maxBody: maxMetadataBytes, maxFileBytes: maxMetadataBytes, maxMetadataBytes }
+    const limits = { maxBody, maxFileBytes: maxBody, maxMetadataBytes: maxBody }
     await readMultipartForm(call, picker, limits, async () => undefined)
     return picker.fields
   }
-  const body = await readBytes(call, maxMetadataBytes)
+  const body = await readBytes(call, maxBody)
   if (isJson(call, body)) return pickFields(await parseJson(body), HISTORY_FILTER_FIELDS)
   readUrlencoded(body, picker)
   return picker.fields

@@ -64,7 +64,7 @@ describe('POST /api/history/query', () => {
     const { phone, blobs } = await serveGateway(t)
     await phone.pushText('hello')
     const body = form({ page: '2' })
-    body.append('data', new Blob(['x'.repeat(100_000)]), 'a')
+    body.append('data', new Blob(['x'.repeat(10_000)]), 'a')
     assert.deepEqual(await query(phone, { body }), [])
     assert.equal(blobs.count, 0)
   })
@@ -81,9 +81,25 @@ describe('POST /api/history/query', () => {
     assert.equal((await query(phone, deep)).length, 1)
   })
 
-  it('takes a body of metadata, and no more', async (t) => {
-    const { phone } = await serveGateway(t, { maxMetadataBytes: 1000 })
-    const long = 'x'.repeat(1001)
+  it('finds no text by more than 200 characters of it', async (t) => {
+    const { phone } = await serveGateway(t)
+    await phone.pushText('a'.repeat(1000))
+    for (const [length, count] of [
+      [200, 1],
+      [201, 0],
+    ] as const) {
+      const searchText = 'A'.repeat(length)
+      assert.equal((await query(phone, asJson(JSON.stringify({ searchText })))).length, count)
+      assert.equal((await query(phone, { body: form({ searchText }) })).length, count)
+    }
+  })
+
+  it('takes a body of 64 KiB, and no more', async (t) => {
+    const { phone } = await serveGateway(t)
+    await phone.pushText('hello')
+    const long = 'x'.repeat(64 * 1024)
+    const json = asJson(`{"types":"${'1,'.repeat(32_000)}"}`.padEnd(long.length))
+    assert.equal((await query(phone, json)).length, 1)
     const withFile = form({})
     withFile.append('data', new Blob([long]), 'a')
     for (const init of [

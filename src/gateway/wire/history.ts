@@ -9,6 +9,7 @@ import { ITEM_TYPES, parseItemType, type ItemType } from '../../core/item-type.t
 import type { Item } from '../../core/item.ts'
 import { MIB } from '../../core/limits.ts'
 import { HttpError } from '../../http/http-error.ts'
+import { containsWord } from '../../lib/search-text.ts'
 import { toDataName, toItemType, type Fields } from './fields.ts'
 
 /** A record as clients read it. */
@@ -165,7 +166,7 @@ function parseInteger(text: string): number | undefined {
 export interface HistoryFilter {
   /** From 1 on. */
   readonly page: number
-  readonly types: readonly ItemType[]
+  readonly types: ReadonlySet<ItemType>
   readonly starred: boolean | undefined
   /** Unix milliseconds, as the other times. */
   readonly before: number | undefined
@@ -207,7 +208,7 @@ export function decodeHistoryFilter(fields: Fields): HistoryFilter {
   const page = field('page')
   return {
     page: /^\d+$/.test(page) ? Number(page) : 1,
-    types: parseTypes(field('types')) ?? ITEM_TYPES,
+    types: parseTypes(field('types')) ?? new Set(ITEM_TYPES),
     starred: parseBoolean(field('starred')),
     before: parseTime(field('before')),
     after: parseTime(field('after')),
@@ -217,31 +218,25 @@ export function decodeHistoryFilter(fields: Fields): HistoryFilter {
 }
 
 /** Whether the record of an item, which is never starred, is one of those. */
-export function isWanted(item: Item, filter: HistoryFilter): boolean {
+export async function isWanted(item: Item, filter: HistoryFilter): Promise<boolean> {
   const { page, types, starred, searchText } = filter
   const { before = Infinity, after = -Infinity, modifiedAfter = -Infinity } = filter
   return (
     page < 2 &&
     starred !== true &&
-    types.includes(item.type) &&
+    types.has(item.type) &&
     item.activatedAt < before &&
     item.activatedAt > after &&
     item.activatedAt > modifiedAfter &&
-    (searchText === '' || containsText(item, searchText))
+    ((await containsWord(item.text, searchText)) || (await containsWord(item.dataName, searchText)))
   )
 }
 
-function containsText({ text, dataName }: Item, searchText: string): boolean {
-  return text.toLowerCase().includes(searchText) || dataName.toLowerCase().includes(searchText)
-}
-
 /** A list of names, or a bit mask; `undefined` when it says nothing. */
-function parseTypes(text: string): readonly ItemType[] | undefined {
-  const sets = text
-    .split(/[\s,|]+/)
-    .map(parseTypeSet)
-    .filter((set) => set !== undefined)
-  return sets.length === 0 ? undefined : sets.flat()
+function parseTypes(text: string): ReadonlySet<ItemType> | undefined {
+  const words = new Set(text.split(/[\s,|]+/))
+  const sets = [...words].map(parseTypeSet).filter((set) => set !== undefined)
+  return sets.length === 0 ? undefined : new Set(sets.flat())
 }
 
 function parseTypeSet(word: string): readonly ItemType[] | undefined {
