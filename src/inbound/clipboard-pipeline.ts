@@ -91,6 +91,8 @@ interface LastPush extends Pick<InboundItem, 'origin'> {
 export class ClipboardPipeline implements InboundPipeline {
   /** One queue for each sender. */
   readonly #senders = new KeyedQueues()
+  /** Ends the reading for the item of each sender that has its turn. */
+  readonly #reading = new Map<string, AbortController>()
   /** One queue for all, for what reads or changes the current item. */
   readonly #queue = new SerialQueue()
   readonly #md5 = new RememberedMd5()
@@ -114,17 +116,21 @@ export class ClipboardPipeline implements InboundPipeline {
     return this.#senders.run(queueKeyOf(inbound.origin), () => this.#apply(inbound))
   }
 
-  /** Resolves when every item of a device has become current, or was refused. */
-  idle(deviceId: string): Promise<void> {
-    return this.#senders.idle(queueOf(deviceId))
+  /**
+   * Breaks off what takes long for a device whose credential is gone. Resolves when every item that
+   * it sent has become current, or was refused.
+   */
+  shutOut(deviceId: string): Promise<void> {
+    const key = queueOf(deviceId)
+    this.#reading.get(key)?.abort(credentialGone())
+    return this.#senders.idle(key)
   }
 
   async #apply(inbound: InboundItem): Promise<AppliedItem> {
-    const { maxTextBytes = MAX_METADATA_BYTES, hashText = digestsOf } = this.#deps
     this.#judge(inbound.origin)
     this.#order.check(inbound.origin)
     if (this.#order.isOutdated(inbound.origin)) return this.#leaveOut(inbound)
-    const content = await resolveContent(inbound, { ...this.#deps, maxTextBytes, hashText })
+    const content = await this.#resolve(inbound)
     if (content === undefined) return this.#applyKnown(inbound)
 
     let applied: Activation | undefined
@@ -136,6 +142,18 @@ export class ClipboardPipeline implements InboundPipeline {
     if (applied === undefined) return this.#leaveOut(inbound)
     await this.#endContent(content, applied.isStored)
     return applied.result
+  }
+
+  async #resolve(inbound: InboundItem): Promise<NewContent | undefined> {
+    const { maxTextBytes = MAX_METADATA_BYTES, hashText = digestsOf } = this.#deps
+    const [key, reading] = [queueKeyOf(inbound.origin), new AbortController()]
+    const { signal } = reading
+    this.#reading.set(key, reading)
+    try {
+      return await resolveContent(inbound, { ...this.#deps, maxTextBytes, hashText, signal })
+    } finally {
+      this.#reading.delete(key)
+    }
   }
 
   /** The sender has no bytes, and must mean an item that is here. */
@@ -238,7 +256,7 @@ export class ClipboardPipeline implements InboundPipeline {
   #judge(origin: Origin): void {
     if (origin.kind === 'clipboard' || origin.deviceId === undefined) return
     if (this.#deps.devices?.isValid(origin) !== false) return
-    throw new DomainError('CREDENTIAL_GONE', 'Cannot apply the item: its sender was shut out')
+    throw credentialGone()
   }
 
   #currentResult(): AppliedItem {
@@ -295,6 +313,10 @@ export class ClipboardPipeline implements InboundPipeline {
       })
     })
   }
+}
+
+function credentialGone(): DomainError {
+  return new DomainError('CREDENTIAL_GONE', 'Cannot apply the item: its sender was shut out')
 }
 
 /** The queue of a sender, in which its items keep their order. */

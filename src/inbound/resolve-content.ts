@@ -68,6 +68,8 @@ interface ResolveDeps {
   /** The longest text that may become an item, in bytes of JSON: there documents have it. */
   readonly maxTextBytes: number
   readonly hashText: HashText
+  /** Aborted when nobody waits for the item any more. */
+  readonly signal: AbortSignal
 }
 
 /**
@@ -76,6 +78,7 @@ interface ResolveDeps {
  * @returns `undefined` when there are no bytes: the sender must mean an item that is here.
  * @throws {DomainError} `TEXT_TOO_LARGE`, `TEXT_NOT_UTF8`, `BLOB_GONE`, `GROUP_TOO_LARGE`,
  *   `PACKAGE_MISSING`.
+ * @throws `signal.reason` when it is aborted while a Group is made.
  */
 export async function resolveContent(
   inbound: InboundItem,
@@ -132,7 +135,7 @@ async function fromBatch(
   { batch, numbers }: BatchBytes,
   deps: ResolveDeps,
 ): Promise<NewContent | undefined> {
-  const { staging, blobs, clock } = deps
+  const { staging, blobs, clock, signal } = deps
   const deviceId = inbound.origin.kind === 'clipboard' ? undefined : inbound.origin.deviceId
   const uploads = deviceId === undefined ? undefined : staging.takeBatch(deviceId, batch, numbers)
   if (uploads === undefined) return undefined
@@ -142,7 +145,7 @@ async function fromBatch(
       return await fromBytes(inbound, first, first, deps)
     }
     if (blobs === undefined) throw new Error('Cannot make one item of several: there is no store')
-    const { blob, dissolve } = await blobs.bundle(uploads)
+    const { blob, dissolve } = await blobs.bundle(uploads, signal)
     const endings: ContentEndings = {
       release: async () => {
         for (const upload of uploads) await upload.release()

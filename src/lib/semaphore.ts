@@ -10,10 +10,15 @@ export class Semaphore {
     this.#free = permits
   }
 
-  /** Runs `work` when there is a permit, and resolves to its result. */
-  async run<T>(work: () => Promise<T>): Promise<T> {
+  /**
+   * Runs `work` when there is a permit, and resolves to its result.
+   *
+   * @throws `signal.reason` when aborted before that; the work itself is not ended.
+   */
+  async run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    signal?.throwIfAborted()
     if (this.#free > 0) this.#free--
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    else await this.#wait(signal)
     try {
       return await work()
     } finally {
@@ -22,5 +27,20 @@ export class Semaphore {
       if (next === undefined) this.#free++
       else next()
     }
+  }
+
+  #wait(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        this.#waiting.splice(this.#waiting.indexOf(enter), 1)
+        reject(signal?.reason)
+      }
+      const enter = (): void => {
+        signal?.removeEventListener('abort', leave)
+        resolve()
+      }
+      this.#waiting.push(enter)
+      signal?.addEventListener('abort', leave, { once: true })
+    })
   }
 }

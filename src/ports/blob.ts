@@ -109,8 +109,9 @@ export interface BlobStore {
    * numbered in the order of `members`.
    *
    * @throws {DomainError} `GROUP_TOO_LARGE`; `PACKAGE_MISSING`; `BLOB_GONE`; `NO_SPACE`.
+   * @throws `signal.reason` when aborted.
    */
-  bundle(members: readonly BlobMember[]): Promise<BlobBundle>
+  bundle(members: readonly BlobMember[], signal: AbortSignal): Promise<BlobBundle>
 }
 
 /** A new blob, and how much of what was copied is not in it. */

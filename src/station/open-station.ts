@@ -126,7 +126,7 @@ export async function openStation(options: OpenStationOptions): Promise<Station>
     })
     // Shutting a device out is done once nothing that it sent can change anything.
     devices.onCredentialGone((deviceId) => staging.drop(deviceId))
-    devices.onCredentialGone((deviceId) => inbound.idle(deviceId))
+    devices.onCredentialGone((deviceId) => inbound.shutOut(deviceId))
     const verifier = new RememberingVerifier({ registry, hasher })
     const own = { directory, blobs, storage, circleTime, peerStore, inbound, verifier }
     return {

@@ -281,7 +281,7 @@ describe('what other programs can paste of an item', () => {
         return { dataName, blob: await store.receive(streamOf(dataName), { maxBytes: 100 }) }
       }),
     )
-    const { blob } = await store.bundle(members)
+    const { blob } = await store.bundle(members, new AbortController().signal)
     const keeping = folder.keep({ item: await groupItem(blob), blob })
     await blob.discard()
     assert.deepEqual(

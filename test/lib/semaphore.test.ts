@@ -30,3 +30,19 @@ it('Semaphore goes on after a failure, and hands results on', async () => {
   await assert.rejects(failed, /no/)
   assert.equal(await next, 7)
 })
+
+it('Semaphore lets go of who gives up while waiting, in whose place the next one has a turn', async () => {
+  const semaphore = new Semaphore(1)
+  const giveUp = new AbortController()
+  let end = (): void => {}
+  const first = semaphore.run(() => new Promise<void>((resolve) => (end = resolve)))
+  const work = (): Promise<never> => assert.fail('nobody waits for it')
+  const second = assert.rejects(semaphore.run(work, giveUp.signal), /given up/)
+  const third = semaphore.run(async () => 3)
+  giveUp.abort(new Error('given up'))
+  await second
+  end()
+  assert.deepEqual(await Promise.all([first, third]), [undefined, 3])
+  await assert.rejects(semaphore.run(work, giveUp.signal), /given up/)
+  assert.equal(await semaphore.run(async () => 4), 4)
+})

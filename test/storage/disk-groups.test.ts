@@ -405,7 +405,7 @@ async function putBundle(
       return { dataName, blob }
     }),
   )
-  const { blob } = await blobs.bundle(members)
+  const { blob } = await blobs.bundle(members, NEVER)
   await latest.put(await groupItem(blob), blob)
   return blob
 }
@@ -466,7 +466,7 @@ describe('an archive of uploads', needs('python3'), () => {
   it('is not made of more bytes than one may have, and its uploads stay as they are', async (t) => {
     const storage = await openTestStorage(t, { limits: { maxFileBytes: 100 } })
     const blob = await storage.blobs.receive(streamOf('a'.repeat(90)), { maxBytes: 100 })
-    const bundle = storage.blobs.bundle([{ dataName: 'a', blob }])
+    const bundle = storage.blobs.bundle([{ dataName: 'a', blob }], NEVER)
     await assert.rejects(bundle, { code: 'GROUP_TOO_LARGE' })
     assert.equal(String(await readBlob(blob)), 'a'.repeat(90))
     assert.equal((await storage.blobFiles()).length, 1)

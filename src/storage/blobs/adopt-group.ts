@@ -61,7 +61,7 @@ export async function adoptGroup(
 /** Makes a blob of blobs of ours, as `BlobStore.bundle` of the ports. */
 export async function bundleGroup(
   members: readonly GroupMember[],
-  { maxBytes, keep }: Pick<AdoptGroupOptions, 'maxBytes' | 'keep'>,
+  { signal, maxBytes, keep }: AdoptGroupOptions,
 ): Promise<GroupBlob> {
   findZipLibrary()
   const places = members.map(async ({ dataName, blob }) => {
@@ -69,7 +69,6 @@ export async function bundleGroup(
   })
   const files = nameMembers(await Promise.all(places)).toSorted(byName)
   const tree = { files, folders: [], leftOut: { unreadable: 0, special: 0 } }
-  const { signal } = new AbortController()
   const { archive, unreadable } = await zipOnce(tree, { signal, maxBytes })
   if (archive === undefined || unreadable > 0) throw gone('some of them cannot be read')
   const { size, frame, digests, groupHash } = archive

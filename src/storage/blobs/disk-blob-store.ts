@@ -129,14 +129,15 @@ export class DiskBlobStore implements BlobStore {
     return this.receive(only(bytes), { declaredSize: bytes.length, maxBytes: bytes.length })
   }
 
-  async bundle(parts: readonly BlobMember[]): Promise<BlobBundle> {
+  async bundle(parts: readonly BlobMember[], signal: AbortSignal): Promise<BlobBundle> {
     const members = parts.map(({ dataName, blob }) => {
       if (blob instanceof DiskBlob) return { dataName, blob }
       throw new Error('Cannot keep a blob of another store')
     })
     const { maxGroupBytes: maxBytes } = this.#options
-    const blob = await this.#archives.run(() =>
-      bundleGroup(members, { maxBytes, keep: (bytes) => this.#keep(bytes) }),
+    const blob = await this.#archives.run(
+      () => bundleGroup(members, { signal, maxBytes, keep: (bytes) => this.#keep(bytes) }),
+      signal,
     )
     return { blob, dissolve: () => blob.list.discard() }
   }
