@@ -20,8 +20,11 @@ interface WithText {
   readonly text: string
 }
 
-/** A shorter text is copied faster than it is written in pieces. */
-const LONG_TEXT = 64 * 1024
+/**
+ * A shorter text is copied faster than it is written in pieces. Each character may take six bytes,
+ * and thousands of answers may have the text at the same time.
+ */
+const LONG_TEXT = 4 * 1024
 
 /** Stands for a long text. Nobody can guess it, and have it in another field. */
 const PLACE: string = randomUUID()

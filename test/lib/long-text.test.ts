@@ -26,6 +26,16 @@ describe('JSON with a long text', () => {
     )
   })
 
+  it('has a text that is more than a few KiB as JSON in memory once, however often it is given', () => {
+    const subject = { text: '\u0001'.repeat(5000) }
+    const parts = [1, 2].map(() => {
+      const json = encodeWithText(subject, ({ text }) => JSON.stringify({ text }))
+      return typeof json === 'string' ? json : json.pieces.find(({ length }) => length > 30_000)
+    })
+    assert.ok(parts[0] instanceof Uint8Array)
+    assert.equal(parts[0], parts[1])
+  })
+
   it('lets others have their turn', async () => {
     let turns = 0
     function count(): void {
