@@ -6,6 +6,7 @@ import type { StagedUpload } from '../../src/ports/staging-area.ts'
 import type { StorageLimits } from '../../src/storage/open-storage.ts'
 import { readBoot } from '../../src/storage/home/process-identity.ts'
 import { STAGING_RECORD } from '../../src/storage/uploads/upload-records.ts'
+import { OWNER_ID } from '../../src/core/owner.ts'
 import { readText, streamOf } from '../support/byte-streams.ts'
 import { defer } from '../support/defer.ts'
 import { sha256 } from '../support/hashes.ts'
@@ -621,6 +622,17 @@ describe('what is staged on disk', () => {
         assert.equal((await again.blobFiles()).length, 2)
       })
     }
+
+    it('what the owner staged and began is there, whoever is paired', async (t) => {
+      const devices = new MemoryDeviceRegistry()
+      await devices.add({ kind: 'phone' })
+      const storage = await openTestStorage(t, { devices })
+      await stage(storage, 'a', 'hello', OWNER_ID)
+      const begun = await storage.staging.begin(header('b', { deviceId: OWNER_ID }))
+      const again = await storage.restart()
+      assert.equal(await find(again, 'a', OWNER_ID), 'hello')
+      assert.equal(again.staging.find(OWNER_ID, begun.token)?.offset, 0)
+    })
 
     it('a record of an earlier version, which names no credential, still counts', async (t) => {
       const devices = new MemoryDeviceRegistry()

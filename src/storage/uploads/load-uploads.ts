@@ -1,5 +1,6 @@
 /** Finds the uploads that were there before a restart. @module */
 
+import { OWNER_ID } from '../../core/owner.ts'
 import type { DeviceRegistry } from '../../ports/device-registry.ts'
 import type { DiskBlobStore } from '../blobs/disk-blob-store.ts'
 import {
@@ -64,6 +65,8 @@ function counts(
   { takenBlobs, devices }: LoadOptions,
 ): boolean {
   if (takenBlobs.has(name)) return false
+  // The owner is no device, and has no password that could be another one.
+  if (deviceId === OWNER_ID) return true
   if (devices === undefined || devices.list().length === 0) return true
   const device = devices.find(deviceId)
   if (device === undefined) return false
