@@ -180,6 +180,21 @@ describe('a batch on disk', () => {
     assert.equal(await findBatch(storage, 'cd', [1]), undefined)
   })
 
+  it('never gives up what has come of one of its uploads for another one', async (t) => {
+    const storage = await openTestStorage(t, { limits: { stagingQuotaBytes: 10 } })
+    const { staging } = storage
+    const member = { batch: 'ab'.repeat(16), number: 1 }
+    const film = await staging.begin(header('film', { member }))
+    const held = await film.seize()
+    await held.append(streamOf('123456'), () => {})
+    held.release()
+    await assert.rejects(stageMember(storage, ['ab', 2], '12345'), { code: 'NO_SPACE' })
+    assert.equal(staging.find('did_a', film.token)?.offset, 6)
+    // It does for anything else that the device sends.
+    await stageMember(storage, ['cd', 1], '12345')
+    assert.equal(staging.find('did_a', film.token), undefined)
+  })
+
   it('has no more bytes than one file may have', async (t) => {
     const storage = await openTestStorage(t, { limits: { maxFileBytes: 10 } })
     await stageMember(storage, ['ab', 1], '123456')

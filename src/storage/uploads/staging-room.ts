@@ -166,16 +166,19 @@ export class StagingRoom {
   }
 
   /** The uploads that a device can give up for another one, oldest first: none of its batch. */
-  #waitingOf({ deviceId, member }: Sender): readonly Upload[] {
-    return this.#of(deviceId).filter((other) => {
-      const isSameBatch = member !== undefined && other.member?.batch === member.batch
-      return other.state === 'waiting' && !isSameBatch
-    })
+  #waitingOf(sender: Sender): readonly Upload[] {
+    return this.#besides(sender).filter(({ state }) => state === 'waiting')
   }
 
-  /** The uploads of a device that nobody sends to, oldest first. */
-  #restingOf({ deviceId }: Sender): readonly Upload[] {
-    return this.#of(deviceId).filter(({ state }) => state === 'resting')
+  /** The same of those that nobody sends to. */
+  #restingOf(sender: Sender): readonly Upload[] {
+    return this.#besides(sender).filter(({ state }) => state === 'resting')
+  }
+
+  #besides({ deviceId, member }: Sender): readonly Upload[] {
+    return this.#of(deviceId).filter((other) => {
+      return member === undefined || other.member?.batch !== member.batch
+    })
   }
 }
 
