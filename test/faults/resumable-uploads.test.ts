@@ -91,6 +91,11 @@ it('an upload goes on where it was, however often its connection is cut and its 
   const { status, headers } = await client.read()
   client.close()
   assert.deepEqual([status, headers['upload-complete']], [200, '?1'])
+  // Whoever did not hear that asks again.
+  await killDaemon(daemon)
+  daemon = await startHeadless(t, options)
+  const state = await askOnce(daemon, `HEAD ${upload.path}`, device)
+  assert.deepEqual([state.status, state.headers['upload-complete']], [204, '?1'])
   const phone = createPhone(device, daemon.ready.gateway)
   assert.equal(await commit(phone, 'film'), 200)
   assert.ok(bytes.equals(await phone.download()))

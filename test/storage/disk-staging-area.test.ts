@@ -718,6 +718,7 @@ describe('what is staged on disk', () => {
       size: 5,
       ...blob.digests,
       stagedAt: storage.clock.now(),
+      isResumable: false,
       sequence: 0,
       bootId: readBoot().bootId,
     })

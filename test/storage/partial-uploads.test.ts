@@ -14,6 +14,8 @@ import { openTestStorage, pathOfBlob, type OpenedStorage } from './support/open-
 import { mountSmallDisk, needsMount } from './support/small-disk.ts'
 import { MIB } from '../../src/core/limits.ts'
 
+const HOUR = 3_600_000
+
 function sourceOf(more: Partial<UploadSource> = {}) {
   return { deviceId: 'did_a', dataName: 'a', declaredSize: undefined, ...more }
 }
@@ -140,6 +142,23 @@ describe('what has come of an upload', () => {
     })
   }
 
+  it('is known to be complete after a restart, while it waits and for an hour at most', async (t) => {
+    const storage = await openTestStorage(t)
+    const taken = await begin(storage.staging, 'hello', { dataName: 'taken' })
+    const kept = await begin(storage.staging, 'hello, world')
+    for (const upload of [taken, kept]) await finish(upload)
+    await storage.staging.take('did_a', 'taken')?.discard()
+    storage.clock.advance(HOUR / 2)
+    const again = await storage.restart()
+    assert.equal(again.staging.find('did_a', taken.token), undefined)
+    const { isComplete, offset, length, remainingMs } = found(again, kept.token)
+    assert.deepEqual([isComplete, offset, length, remainingMs], [true, 12, 12, HOUR / 2])
+    const late = await again.restart(async () => again.clock.jump(HOUR / 2))
+    assert.equal(late.staging.find('did_a', kept.token), undefined)
+    assert.deepEqual([await late.stagingFiles(), await late.blobFiles()], [[], []])
+    assert.equal(late.clock.pending, 0)
+  })
+
   it('is what the file has when the daemon died', async (t) => {
     const storage = await openTestStorage(t)
     const { token } = await begin(storage.staging, 'hello')
@@ -155,7 +174,7 @@ describe('what has come of an upload', () => {
     assert.equal(await finish(upload), 'hello world')
   })
 
-  it('is forgotten where a document has it by now', async (t) => {
+  it('is complete where it waits by now, also after a crash before its record was removed', async (t) => {
     const storage = await openTestStorage(t)
     const upload = await begin(storage.staging, 'hello')
     const [name = ''] = await storage.stagingFiles()
@@ -163,7 +182,7 @@ describe('what has come of an upload', () => {
     const record = await readFile(path)
     await finish(upload)
     const again = await storage.restart(() => writeFile(path, record))
-    assert.equal(again.staging.find('did_a', upload.token), undefined)
+    assert.equal(found(again, upload.token).isComplete, true)
     assert.equal((await again.stagingFiles()).length, 1)
     const taken = again.staging.take('did_a', 'a')
     assert.equal(taken && (await readText(taken.blob)), 'hello')

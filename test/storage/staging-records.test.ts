@@ -16,6 +16,7 @@ const records = fc.record({
   sha256: digests,
   blake3: digests,
   stagedAt: fc.integer(),
+  isResumable: fc.option(fc.boolean(), { nil: undefined }),
   sequence: fc.maxSafeNat(),
   bootId: fc.option(fc.string(), { nil: undefined }),
   member: fc.option(

@@ -318,7 +318,11 @@ export class DiskStagingArea implements StagingArea {
       if (isWaiting(upload)) await this.#waitingAt(upload)?.discard()
     }
     // Whether one of a batch has expired depends on all of it.
-    for (const [upload, ms] of this.#remaining()) if (ms <= 0) await upload.discard()
+    for (const [upload, ms] of this.#remaining()) {
+      if (ms > 0) continue
+      upload.forget()
+      await upload.discard()
+    }
     const senders = new Set(uploads.map(({ source }) => source.deviceId))
     for (const deviceId of senders) await this.#keepLimits(deviceId)
     this.#scheduleExpiry()

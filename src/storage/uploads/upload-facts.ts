@@ -17,7 +17,7 @@ export type UploadState =
 /** The kind of an upload, and its name where it has one. */
 export interface UploadKind {
   /** Whether what has come is kept when the bytes break off. */
-  readonly isResumable?: boolean
+  readonly isResumable?: boolean | undefined
   /** The name of its records and its blob; a new one unless given. */
   readonly token?: string
   readonly sequence?: number

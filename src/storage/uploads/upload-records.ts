@@ -13,6 +13,7 @@ import { isDataName } from '../../core/data-name.ts'
 import { isBatchId } from '../../core/item.ts'
 import { isTemporaryName, replaceFile } from '../../lib/atomic-file.ts'
 import {
+  decodeBoolean,
   decodeNumber,
   decodeString,
   matching,
@@ -61,6 +62,8 @@ export interface StagingRecord extends UploadRecord {
   readonly blake3: string
   /** Unix milliseconds. */
   readonly stagedAt: number
+  /** Whether its sender may ask whether it is complete. Earlier versions wrote none. */
+  readonly isResumable?: boolean | undefined
 }
 
 const decodeMember: Decoder<BatchMember> = objectOf({
@@ -77,6 +80,7 @@ const decodeRecord: Decoder<StagingRecord> = objectOf({
   sha256: decodeDigest,
   blake3: decodeDigest,
   stagedAt: decodeNumber,
+  isResumable: optional(decodeBoolean),
   sequence: decodeCount,
   bootId: optional(decodeString),
   member: optional(decodeMember),
@@ -273,11 +277,10 @@ export class OwnRecords {
   /** Describes what waits from now on. @throws {DomainError} `NO_SPACE`. */
   async writeStaged(
     { deviceId, dataName, mediaType, member, blob }: StagedUpload,
-    sequence: number,
-    stagedAt: number,
+    more: Pick<StagingRecord, 'sequence' | 'stagedAt' | 'isResumable'>,
   ): Promise<void> {
     const { size, digests } = blob
-    const facts = { deviceId, dataName, mediaType, member, size, ...digests, stagedAt, sequence }
+    const facts = { deviceId, dataName, mediaType, member, size, ...digests, ...more }
     const credential = credentialOf(this.#source.passwordHash)
     await this.#folders.staged.write(this.#name, { ...facts, credential })
     this.hasStaged = true

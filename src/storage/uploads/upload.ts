@@ -130,6 +130,7 @@ export class Upload extends UploadFacts implements PartialUpload {
     this.#records.hasStaged = true
     this.#blob = staged.blob
     this.held = staged.blob.size
+    this.isComplete = this.isResumable
     this.wait()
   }
 
@@ -323,7 +324,9 @@ export class Upload extends UploadFacts implements PartialUpload {
     this.staged = { deviceId: this.source.deviceId, dataName, mediaType, member, blob }
     this.sequence = number(this)
     try {
-      await this.#records.writeStaged(this.staged, this.sequence, clock.now())
+      const { sequence, isResumable } = this
+      const facts = { sequence, isResumable, stagedAt: clock.now() }
+      await this.#records.writeStaged(this.staged, facts)
     } catch (error) {
       await this.#failToStage(error)
       throw error
