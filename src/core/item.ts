@@ -45,7 +45,7 @@ export function looksAlike(a: Visible, b: Visible): boolean {
 const MAX_ALIASES = 16
 
 /** Twice the hex digits of SHA-512: nothing longer is a hash. */
-const MAX_ALIAS_LENGTH = 256
+export const MAX_HASH_LENGTH = 256
 
 /** Hex digits, as many as MD5 has at least, which is the shortest that clients send. */
 const HASH = /^[0-9a-f]{32,256}$/i
@@ -75,7 +75,7 @@ export function withAlias(
   hash: string,
 ): readonly string[] {
   const alias = hash.toLowerCase()
-  if (alias === '' || alias.length > MAX_ALIAS_LENGTH) return aliases
+  if (alias === '' || alias.length > MAX_HASH_LENGTH) return aliases
   if (alias === contentHash || alias === nameHash || aliases.at(-1) === alias) return aliases
   return [...aliases.filter((known) => known !== alias), alias].slice(-MAX_ALIASES)
 }

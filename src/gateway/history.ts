@@ -80,11 +80,12 @@ export function patchRecord(deps: HandlerDeps): Handler<Device, HashParams> {
 /**
  * Answers with a record of no item. Each answer has the text to itself until it was read.
  *
+ * @param record Its text may have been prepared.
  * @throws {HttpError} `OVERLOADED`.
  */
 export function heldJson(call: Pick<Call, 'holdBytes'>, record: HistoryRecord): Reply {
-  const json = JSON.stringify(record)
-  const length = Buffer.byteLength(json)
+  const json = encodeWithText(record, (record) => JSON.stringify(record))
+  const length = typeof json === 'string' ? Buffer.byteLength(json) : json.length
   call.holdBytes(length, length)
   return encodedJson(json)
 }

@@ -8,11 +8,11 @@
  */
 
 import { matchesHash, type Item } from '../core/item.ts'
-import { jsonLengthOf } from '../core/text-length.ts'
 import { declaredLength, readBytes, tooLarge } from '../http/read-body.ts'
 import type { Call, Handler } from '../http/call.ts'
 import { json, type Reply } from '../http/reply.ts'
 import type { Clock } from '../lib/clock.ts'
+import { prepareText } from '../lib/long-text.ts'
 import { Lru } from '../lib/lru.ts'
 import type { Device, Login } from '../ports/device-registry.ts'
 import type { AppliedItem, InboundItem } from '../ports/inbound-pipeline.ts'
@@ -156,14 +156,16 @@ async function keep(
 ): Promise<Reply> {
   const { id: deviceId, passwordHash } = call.principal
   const { form, file } = received
-  const { hash, state, text } = form
+  const { hash, state } = form
   const { createTime, lastAccessed = createTime } = state
   const record = encodeRecord(describe(received, lastAccessed ?? clock.now()), hash, state)
   let reply: Reply
   try {
-    // As is the text of an item: the answer has it.
-    if (jsonLengthOf(Buffer.from(text)) > maxMetadataBytes) throw tooLarge(maxMetadataBytes)
-    reply = heldJson(call, record)
+    // The JSON is there for as long as what it was made of: only the answer needs it.
+    const answer = { ...record }
+    // As long as the text of an item may be, with its quotes.
+    if (!(await prepareText(answer, maxMetadataBytes + 2))) throw tooLarge(maxMetadataBytes)
+    reply = heldJson(call, answer)
   } catch (error) {
     await file?.upload.discard()
     throw error

@@ -63,15 +63,28 @@ export function encodeWithText<Subject extends WithText>(
   return pieced(parts.flatMap((part) => [text, encoder.encode(part)]).slice(1))
 }
 
-/** Does the work that {@link encodeWithText} would do first, and lets others have their turn. */
-export async function prepareText(subject: WithText): Promise<void> {
-  if (subject.text.length <= LONG_TEXT || texts.has(subject)) return
+/**
+ * Does the work that {@link encodeWithText} would do first, and lets others have their turn.
+ *
+ * @param most Bytes of the JSON of the text, with its quotes.
+ * @returns Whether it has no more; otherwise the work was given up.
+ */
+export async function prepareText(subject: WithText, most: number = Infinity): Promise<boolean> {
+  if (subject.text.length <= LONG_TEXT) {
+    return most === Infinity || Buffer.byteLength(JSON.stringify(subject.text)) <= most
+  }
+  const known = texts.get(subject)
+  if (known !== undefined) return known.length <= most
   const pieces: Uint8Array[] = []
+  let length = 0
   for (const piece of encodeText(subject.text)) {
+    length += piece.length
+    if (length > most) return false
     pieces.push(piece)
     await turn()
   }
   texts.set(subject, Buffer.concat(pieces))
+  return true
 }
 
 /** The JSON of a text, with its quotes. */

@@ -40,6 +40,15 @@ describe('an old item in POST /api/history', () => {
     assert.deepEqual([await push('\t'.repeat(50)), await push('\x01'.repeat(51))], [200, 413])
   })
 
+  it('is answered with all of a long text', async (t) => {
+    const { phone } = await serveGateway(t)
+    const text = '"写\n🧀'.repeat(100_000)
+    const record = await post(phone, urlencoded({ type: 'Text', hash: 'AB', text }, REFERENCE))
+    assert.ok(record['text'] === text)
+    const again = await phone.fetch('/api/history/Text-AB', { headers: REFERENCE })
+    assert.deepEqual(await readObject(again), record)
+  })
+
   it('is a record in the dialect syncclipboard, whatever its times say', async (t) => {
     const { phone, clock } = await serveGateway(t)
     await post(phone, urlencoded({ type: 'Text', hash: 'a', text: 'a' }, REFERENCE))

@@ -133,6 +133,7 @@ describe('POST /api/history', () => {
         [{ type: 'Song', hash: 'ab' }, /"type"/],
         [{ type: 'Text' }, /"hash"/],
         [{ type: 'Text', hash: '' }, /"hash"/],
+        [{ type: 'Text', hash: 'a'.repeat(257) }, /"hash"/],
       ] as const) {
         const response = await phone.fetch('/api/history', encode(fields))
         const { code, detail } = await readObject(response)

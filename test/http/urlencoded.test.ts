@@ -56,8 +56,15 @@ describe('an urlencoded form', () => {
   })
 
   it('is passed over where nobody wants it, however long', () => {
-    const other = Array.from({ length: 200_000 }, (_, index) => `field${index}=value`).join('&')
+    const other = Array.from({ length: 900 }, (_, index) => `field${index}=value`).join('&')
     assert.deepEqual(read(`${other}&type=Text&${'x'.repeat(100_000)}=1`), [['type', 'Text']])
+  })
+
+  it('has at most a thousand pairs', () => {
+    assert.equal(read('text=%41&'.repeat(1000)).length, 1000)
+    for (const pair of ['text=%41&', 'other&', '&']) {
+      assert.throws(() => read(`${pair.repeat(1000)}a`), { code: 'BAD_BODY' })
+    }
   })
 
   it('is read as URLSearchParams reads it', () => {

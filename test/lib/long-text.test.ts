@@ -36,6 +36,19 @@ describe('JSON with a long text', () => {
     assert.equal(parts[0], parts[1])
   })
 
+  it('is given up where it becomes too long', async () => {
+    const texts: readonly (readonly [string, number])[] = [
+      ['"', 4],
+      ['"'.repeat(2 * PIECE), 4 * PIECE + 2],
+    ]
+    for (const [text, length] of texts) {
+      assert.equal(await prepareText({ text }, length - 1), false)
+      const subject = { text }
+      assert.equal(await prepareText(subject, length), true)
+      assert.equal(await prepareText(subject, length - 1), false)
+    }
+  })
+
   it('lets others have their turn', async () => {
     let turns = 0
     function count(): void {

@@ -6,7 +6,7 @@
  */
 
 import { ITEM_TYPES, parseItemType, type ItemType } from '../../core/item-type.ts'
-import type { Item } from '../../core/item.ts'
+import { MAX_HASH_LENGTH, type Item } from '../../core/item.ts'
 import { MIB } from '../../core/limits.ts'
 import { HttpError } from '../../http/http-error.ts'
 import { containsWord } from '../../lib/search-text.ts'
@@ -125,13 +125,15 @@ export const HISTORY_FORM_FIELDS: readonly string[] = [
  * Decodes a form. All its values are text: what does not parse counts as not sent, unless it is
  * needed.
  *
- * @throws {HttpError} `BAD_BODY` naming the field that is missing; `BAD_NAME`.
+ * @throws {HttpError} `BAD_BODY` naming the field that is missing or is none; `BAD_NAME`.
  */
 export function decodeHistoryForm(fields: Fields<string>): HistoryForm {
   const field = (name: string): string => fields.get(name.toLowerCase()) ?? ''
   const type = toItemType(field('type'))
   const hash = field('hash')
-  if (hash === '') throw new HttpError('BAD_BODY', { detail: '"hash" is missing' })
+  if (hash === '' || hash.length > MAX_HASH_LENGTH) {
+    throw new HttpError('BAD_BODY', { detail: '"hash" is missing, or too long to be one' })
+  }
   return {
     type,
     hash,
