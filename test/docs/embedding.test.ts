@@ -96,7 +96,7 @@ describe('the package, installed in a folder of its own', () => {
     await host.compile({ 'browser.ts': client }, '--types', '', '--lib', 'es2023,dom', '--noEmit')
   })
 
-  it('brings at most 200 kB to a program that embeds the gateway', async () => {
+  it('brings at most 210 kB to a program that embeds the gateway', async () => {
     const { outputFiles } = await build({
       stdin: { contents: `export * from 'clipgate/gateway'`, resolveDir: host.folder },
       ...{ bundle: true, minify: true, format: 'esm', platform: 'node' },
@@ -104,7 +104,7 @@ describe('the package, installed in a folder of its own', () => {
       write: false,
     })
     const size = outputFiles[0]?.contents.length ?? 0
-    assert.ok(size > 100_000 && size <= 200_000, `${size} bytes`)
+    assert.ok(size > 100_000 && size <= 210_000, `${size} bytes`)
   })
 
   it('runs the server of docs/embedding.md as it stands there, and it serves a phone', async (t) => {
