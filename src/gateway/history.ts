@@ -87,7 +87,7 @@ export function heldJson(call: Pick<Call, 'holdBytes'>, record: HistoryRecord): 
   const json = encodeWithText(record, (record) => JSON.stringify(record))
   const length = typeof json === 'string' ? Buffer.byteLength(json) : json.length
   call.holdBytes(length, length)
-  return encodedJson(json)
+  return encodedJson(typeof json === 'string' ? json : { ...json, isOwn: true })
 }
 
 /** Answers with the record of an item. @param state What its client says of it. */

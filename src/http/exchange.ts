@@ -11,7 +11,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Call } from './call.ts'
 import { findClientAddress, type AddressTest } from './client-address.ts'
 import type { Connection } from './connection.ts'
-import { SMALL_BYTES, type HeldBytes } from './held-bytes.ts'
+import { SHORT_BYTES, SMALL_BYTES, type HeldBytes } from './held-bytes.ts'
 import { EXPECTS_CONTINUE, hasDecisiveFields, type Target } from './request-head.ts'
 import type { FlatHeaders } from './reply.ts'
 
@@ -44,6 +44,8 @@ export class Exchange implements Call {
   #bodyBegun = false
   /** Bytes that stay in memory until the answer has ended. */
   #held = 0
+  /** How many of them it may hold without asking. */
+  #reserved = SMALL_BYTES
   #giveBack: (() => void) | undefined = undefined
 
   constructor(
@@ -132,10 +134,15 @@ export class Exchange implements Call {
 
   holdBytes(count: number, most: number): void {
     this.#held += count
-    // A short text gets through whatever others send.
-    if (this.#giveBack !== undefined || this.#held <= SMALL_BYTES) return
-    this.#giveBack = this.#shared.heldBytes.reserve(this.client, most)
-    this.connection.onEnd(this.response, this.#giveBack)
+    if (this.#held <= this.#reserved) return
+    if (this.#giveBack === undefined) {
+      this.connection.onEnd(this.response, () => this.releaseBytes())
+    }
+    this.releaseBytes()
+    // A body that does not say how long it is gets all that it may have, once it is not short.
+    const wanted = this.#held <= SHORT_BYTES ? Math.min(most, SHORT_BYTES) : most
+    this.#reserved = Math.max(this.#reserved, wanted)
+    this.#giveBack = this.#shared.heldBytes.reserve(this.client, this.#reserved)
   }
 
   /** Gives back what it holds: nothing that was read is needed any more, nor sent back. */

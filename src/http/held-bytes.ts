@@ -13,6 +13,9 @@ import { HttpError } from './http-error.ts'
 /** So few of a request, or of an answer, do not count: all connections may have them at once. */
 export const SMALL_BYTES: number = 16 * 1024
 
+/** For what is not longer, no more is set aside. */
+export const SHORT_BYTES: number = 64 * 1024
+
 /** Two of the longest documents. Each costs several times as much while it is served. */
 const MAX_HELD_BYTES: number = 32 * 1024 * 1024
 

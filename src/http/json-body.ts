@@ -84,7 +84,8 @@ export class JsonScan {
     this.#count = count
     this.#textStart = textStart
     this.#isEscape = isEscape
-    if (count > this.#most) {
+    // A value has one text, and a key at most: what has more is no JSON.
+    if (count > this.#most || this.longTexts.length > 2 * this.#most) {
       throw new HttpError('BAD_BODY', { detail: `more than ${this.#most} values` })
     }
   }

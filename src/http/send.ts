@@ -49,7 +49,8 @@ export class Sender {
    */
   send(exchange: Exchange, reply: Reply): void | Promise<void> {
     const { method, response, connection } = exchange
-    if (exchange.isGone) return
+    // Nothing ends any more that could give them back.
+    if (exchange.isGone) return exchange.releaseBytes()
     if (exchange.hasUnreadBody) exchange.closeAfterwards()
     // Also when it is the client who asked for that.
     if (!response.shouldKeepAlive) connection.isClosing = true
@@ -174,8 +175,8 @@ export class Sender {
 }
 
 /** @returns The last piece, with which the answer is to end. */
-function writeAllButLast(exchange: Exchange, { pieces }: Pieces): Uint8Array | undefined {
-  for (const piece of pieces) exchange.shareBytes(piece)
+function writeAllButLast(exchange: Exchange, { pieces, isOwn }: Pieces): Uint8Array | undefined {
+  if (isOwn !== true) for (const piece of pieces) exchange.shareBytes(piece)
   for (const piece of pieces.slice(0, -1)) exchange.response.write(piece)
   return pieces.at(-1)
 }

@@ -14,6 +14,8 @@ export interface Pieces {
   readonly pieces: readonly Uint8Array[]
   /** Bytes of all pieces. */
   readonly length: number
+  /** No others have them, and who has them has counted them. */
+  readonly isOwn?: true
 }
 
 interface WithText {

@@ -4,7 +4,6 @@ import { isContentId } from '../core/content-id.ts'
 import { isDataName } from '../core/data-name.ts'
 import { ITEM_TYPES } from '../core/item-type.ts'
 import { isBatchId, type Item } from '../core/item.ts'
-import { OCTET_STREAM } from '../core/media-type.ts'
 import { isStamp, type Stamp } from '../core/stamp.ts'
 import {
   arrayOf,
@@ -23,6 +22,7 @@ import {
   decodeDecimal,
   decodeDigest,
   decodeNanoseconds,
+  decodeMediaType,
 } from './blobs/record-fields.ts'
 
 /** Where the bytes of an item are: in a blob of ours, in a file of the user, or in several. */
@@ -69,12 +69,6 @@ const decodeStamp: Decoder<Stamp> = matching(
   isStamp,
   'a stamp',
 )
-
-// Earlier versions kept tabs of senders, and whatever members said: no reason not to start.
-const decodeMediaType: Decoder<string> = (value, path) => {
-  const mediaType = decodeString(value, path)
-  return /^[ -~]*$/.test(mediaType) ? mediaType : OCTET_STREAM
-}
 
 const decodeItem: Decoder<Item> = objectOf({
   type: oneOf(ITEM_TYPES),

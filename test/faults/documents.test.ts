@@ -14,11 +14,13 @@ it('a document made to hurt is refused, or is one like any other', async (t) => 
   const { daemon, device, phone } = await startPaired(t)
   await phone.pushText('before')
   const deep = '['.repeat(100_000) + ']'.repeat(100_000)
+  const lessDeep = '['.repeat(19_000) + ']'.repeat(19_000)
   const keys = Array.from({ length: 300_000 }, (_, index) => `"k${index}":${index}`).join()
   for (const [body, status, text] of [
     [deep, 400, 'before'],
     ['{"type":'.repeat(100_000), 400, 'before'],
-    [`{"type":"Text","text":"deep","more":${deep}}`, 200, 'deep'],
+    [`{"type":"Text","text":"deeper","more":${deep}}`, 400, 'before'],
+    [`{"type":"Text","text":"deep","more":${lessDeep}}`, 200, 'deep'],
     [`{"type":"Text","text":"keys",${keys}}`, 400, 'deep'],
     [`{"type":"Text","text":"\\u0041","more":"${'\\n'.repeat(5 * MIB)}"}`, 200, 'A'],
     ['{"__proto__":{"text":"no"},"type":"Text","text":"proto"}', 200, 'proto'],

@@ -78,6 +78,35 @@ describe('a long text', () => {
     for (const index of [1, 2]) assert.equal(await read(index), texts[index])
   })
 
+  it('is sent to its end whatever records others are answered with', async (t) => {
+    const { phone, port, authorization, addPhone } = await serveGateway(t)
+    const text = 'a'.repeat(14 * MIB)
+    await phone.pushText(text)
+    const reader = await RawClient.open(t, port)
+    const login = `Authorization: ${authorization}`
+    const head = ['GET /Sync.json HTTP/1.1', 'Host: box', login, '', ''].join('\r\n')
+    const length = Number(
+      /^Content-Length: (\d+)/im.exec(await reader.send(head).readUntil('\r\n\r\n'))?.[1],
+    )
+    reader.socket.pause()
+    for (const size of [2_796_200, 20_000]) {
+      const body = `type=Text&hash=${'0'.repeat(63)}${size % 7}&text=${'\x01'.repeat(size)}`
+      const headers = {
+        'user-agent': 'SyncClipboard',
+        'content-type': 'application/x-www-form-urlencoded',
+      }
+      // Nobody reads the answer.
+      const { status } = await (await addPhone()).fetch('/api/history', {
+        method: 'POST',
+        headers,
+        body,
+      })
+      assert.equal(status, 200)
+    }
+    reader.socket.resume()
+    assert.equal(JSON.parse(await reader.readBytes(length)).text, text)
+  })
+
   it('is the same in all kinds of documents, records and lists', async (t) => {
     const { phone } = await serveGateway(t)
     const text = `"'\\\n\x01\u2028é写😀`.repeat(20_000)

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { EventEmitter, once } from 'node:events'
 import { describe, it } from 'node:test'
 import { HeldBytes } from '../../src/http/held-bytes.ts'
 import { route } from '../../src/http/call.ts'
@@ -35,6 +36,35 @@ describe('what requests keep in memory', () => {
     held.reserve('a', 100 * MIB)
     assert.throws(() => held.reserve('a', 1), OVERLOADED)
     held.reserve('b', 1)
+  })
+})
+
+describe('what is held for a client that has left', () => {
+  it('is given back', async (t) => {
+    const events = new EventEmitter()
+    const leave = route('PUT', '/leave', async (call) => {
+      events.emit('here')
+      await once(call.signal, 'abort')
+      call.holdBytes(16 * MIB, 16 * MIB)
+      setImmediate(() => events.emit('answered'))
+      return text('to nobody')
+    })
+    const take = route(
+      'PUT',
+      '/take',
+      async (call) => text(`${(await readBytes(call, 16 * MIB)).length}`),
+      { maxBody: 16 * MIB },
+    )
+    const { connect } = await serveKernel(t, { routes: [leave, take] })
+    const left = await connect()
+    const here = once(events, 'here')
+    left.send(head('PUT /leave', 'Content-Length: 0'))
+    await here
+    const answered = once(events, 'answered')
+    left.socket.destroy()
+    await answered
+    const long = head('PUT /take', `Content-Length: ${16 * MIB}`, 'Expect: 100-continue')
+    assert.equal((await (await connect()).send(long).read()).status, 100)
   })
 })
 

@@ -55,6 +55,13 @@ describe('the values of JSON', () => {
       assert.equal(has(json, count - 1), true, json)
     }))
 
+  it('have one text each, and a key: more of them are no JSON', () => {
+    const texts = (count: number): Buffer => Buffer.from(`"${'x'.repeat(65)}"`.repeat(count))
+    const values = new JsonScan(10)
+    values.add(texts(20))
+    assert.throws(() => values.add(texts(1)), { code: 'BAD_BODY' })
+  })
+
   it('are counted in anything, to its end', () => {
     forAll(fc.uint8Array(), fc.nat(20), (bytes, most) => {
       assert.equal(typeof hasMoreValues([bytes], most), 'boolean')

@@ -59,7 +59,7 @@ describe('the phone page at an address that the browser trusts', needs('chromium
     await other.reads({ dataName: 'image.png' })
     await page.evaluate(`navigator.clipboard.writeText('one tap')`)
     await page.getByRole('button', { name: 'Paste' }).tap()
-    await page.waitForFunction(`document.querySelector('textarea').value === 'one tap'`)
+    while ((await page.getByRole('textbox').inputValue()) !== 'one tap');
   })
 })
 

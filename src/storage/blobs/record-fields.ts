@@ -1,5 +1,6 @@
 /** Decoders of fields that several of our own files have. @module */
 
+import { OCTET_STREAM } from '../../core/media-type.ts'
 import { decodeNumber, decodeString, matching, type Decoder } from '../../lib/decoder.ts'
 
 /** How files of ours in `blobs/` are named. */
@@ -26,4 +27,10 @@ export const decodeCount: Decoder<number> = matching(
 
 function matchingText(pattern: RegExp, expected: string): Decoder<string> {
   return matching(decodeString, (text) => pattern.test(text), expected)
+}
+
+/** Earlier versions kept tabs of senders, and whatever members said: no reason not to start. */
+export const decodeMediaType: Decoder<string> = (value, path) => {
+  const mediaType = decodeString(value, path)
+  return /^[ -~]*$/.test(mediaType) ? mediaType : OCTET_STREAM
 }

@@ -28,7 +28,7 @@ import type { BatchMember, StagedUpload, UploadSource } from '../../ports/stagin
 import { toDomainError } from '../home/disk-errors.ts'
 import { readOwnFile } from '../home/own-files.ts'
 import { readBoot } from '../home/process-identity.ts'
-import { BLOB_NAME, decodeCount, decodeDigest } from '../blobs/record-fields.ts'
+import { BLOB_NAME, decodeCount, decodeDigest, decodeMediaType } from '../blobs/record-fields.ts'
 
 /** Disks write sectors of this many bytes as a whole, or not at all. */
 const SECTOR_BYTES = 512
@@ -75,7 +75,7 @@ const decodeRecord: Decoder<StagingRecord> = objectOf({
   deviceId: decodeString,
   credential: optional(decodeDigest),
   dataName: matching(decodeString, isDataName, 'a data name'),
-  mediaType: decodeString,
+  mediaType: decodeMediaType,
   size: decodeCount,
   sha256: decodeDigest,
   blake3: decodeDigest,

@@ -148,7 +148,7 @@ export async function sendAndBreak(
   // What the page shows comes after what it sends.
   const isShown = `document.querySelector('progress').value >= ${10 * MIB}`
   const broken = wired.wire.breakAt(12 * MIB, async () => {
-    await wired.page.waitForFunction(isShown)
+    while (!(await wired.page.evaluate(isShown)));
     await meanwhile?.()
   })
   await wired.send(film.path)
