@@ -5,6 +5,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { formatConnectLink } from '../../src/link/connect-link.ts'
+import { serveUploads } from '../gateway/support/upload-client.ts'
 import { layWire } from '../phone/support/wire.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { serveGateway } from '../support/gateway.ts'
@@ -13,8 +14,8 @@ import { listen } from '../support/listen.ts'
 import { runCommand, type TestShellOptions } from '../support/test-shell.ts'
 
 /** A gateway, a folder to work in, and a link in a file. */
-async function open(t: TestContext) {
-  const gateway = await serveGateway(t)
+async function open(t: TestContext, serve: typeof serveGateway = serveGateway) {
+  const gateway = await serve(t)
   const cwd = await temporaryFolder(t)
   const { username: user } = gateway.device
   const link = formatConnectLink({ url: gateway.url, user, pwd: gateway.password })
@@ -60,7 +61,7 @@ describe('clipgate push and pull', () => {
   })
 
   it('go on with a large file when a proxy on the way has once an error of its own', async (t) => {
-    const { url, device, password, cwd, run, phone } = await open(t)
+    const { url, device, password, cwd, run, phone } = await open(t, serveUploads)
     const wire = await layWire(t, url)
     const link = formatConnectLink({ url: wire.url, user: device.username, pwd: password })
     await writeFile(join(cwd, 'link.txt'), link)
