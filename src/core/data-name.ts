@@ -13,6 +13,7 @@ const FORBIDDEN = /[\u0000-\u001f\u007f-\u009f/\\\u2028\u2029]/
 /** Whether `name` may name bytes on the wire. */
 export function isDataName(name: string): boolean {
   if (name === '' || name === '.' || name === '..') return false
+  if (name.length > MAX_DATA_NAME_BYTES) return false
   if (FORBIDDEN.test(name) || !name.isWellFormed()) return false
   return !isLongerThan(name, MAX_DATA_NAME_BYTES)
 }

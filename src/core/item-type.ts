@@ -7,6 +7,7 @@ export const ITEM_TYPES: readonly ItemType[] = ['Text', 'Image', 'File', 'Group'
 
 /** The item type that `value` names, in any letter case; `undefined` when it names none. */
 export function parseItemType(value: string): ItemType | undefined {
+  if (value.length > 'Group'.length) return undefined
   const name = value.toLowerCase()
   return ITEM_TYPES.find((type) => type.toLowerCase() === name)
 }

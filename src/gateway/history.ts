@@ -13,7 +13,9 @@ import { HttpError } from '../http/http-error.ts'
 import { parseJson } from '../http/json-body.ts'
 import { readBytes, skipBody } from '../http/read-body.ts'
 import { encodedJson, json, type Reply } from '../http/reply.ts'
-import { encodeWithText } from '../lib/long-text.ts'
+import { encodeWithText, mostTextBytes } from '../lib/long-text.ts'
+import { SerialQueue } from '../lib/serial-queue.ts'
+import { Shares } from '../lib/shares.ts'
 import type { Device } from '../ports/device-registry.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
 import { readUrlencoded } from '../http/urlencoded.ts'
@@ -25,6 +27,7 @@ import {
   encodeStatistics,
   HISTORY_FILTER_FIELDS,
   isWanted,
+  type HistoryFilter,
   type HistoryRecord,
   type RecordState,
 } from './wire/history.ts'
@@ -84,9 +87,10 @@ export function patchRecord(deps: HandlerDeps): Handler<Device, HashParams> {
  * @throws {HttpError} `OVERLOADED`.
  */
 export function heldJson(call: Pick<Call, 'holdBytes'>, record: HistoryRecord): Reply {
+  // Before it is encoded: whoever finds no room has cost nothing.
+  const most = mostTextBytes(record)
+  call.holdBytes(most, most)
   const json = encodeWithText(record, (record) => JSON.stringify(record))
-  const length = typeof json === 'string' ? Buffer.byteLength(json) : json.length
-  call.holdBytes(length, length)
   return encodedJson(typeof json === 'string' ? json : { ...json, isOwn: true })
 }
 
@@ -157,15 +161,32 @@ const JSON_OBJECT = /^\s*\{/
 /** Those of clients have a few hundred bytes. */
 const MAX_QUERY_BYTES: number = 64 * KIB
 
+/** Searches of one device that wait at the same time. */
+const MAX_SEARCHES = 4
+
 /** Answers with the record of the current item, if that is one of those asked for. */
 export function queryHistory(deps: HandlerDeps): Handler<Device> {
   const { latest, dialects, maxMetadataBytes } = deps
+  // One at a time: the pieces of all others would come between two turns of everybody else.
+  const searches = new SerialQueue()
+  const waiting = new Shares()
+  const search = async (call: Call<Device>, item: Item, filter: HistoryFilter) => {
+    const { principal, signal } = call
+    if (waiting.of(principal.id) >= MAX_SEARCHES) throw new HttpError('OVERLOADED')
+    waiting.add(principal.id, 1)
+    try {
+      return await searches.run(() => isWanted(item, filter, signal))
+    } finally {
+      waiting.add(principal.id, -1)
+    }
+  }
   return async (call) => {
     const filter = decodeHistoryFilter(
       await readFields(call, Math.min(maxMetadataBytes, MAX_QUERY_BYTES)),
     )
     const item = latest.current?.item
-    if (item === undefined || !(await isWanted(item, filter))) return json([])
+    const isFound = item !== undefined && (await search(call, item, filter))
+    if (!isFound) return json([])
     const hash = dialects.hashFor(item, call)
     return encodedJson(
       encodeWithText(item, (item, length) =>

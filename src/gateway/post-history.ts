@@ -8,6 +8,8 @@
  */
 
 import { matchesHash, type Item } from '../core/item.ts'
+import { MAX_NAME_TEXT_BYTES } from '../core/limits.ts'
+import { cutText } from '../core/text-length.ts'
 import { declaredLength, readBytes, tooLarge } from '../http/read-body.ts'
 import type { Call, Handler } from '../http/call.ts'
 import { json, type Reply } from '../http/reply.ts'
@@ -143,7 +145,9 @@ async function apply(
   // An empty text is acknowledged only: the current item is another one.
   if (item === undefined || !matchesHash(item, hash)) {
     const record = encodeRecord(describe(received, clock.now()), hash, state)
-    return { reply: json(record), item: undefined }
+    // The text of an item is in its own record; here it is a name, or nothing.
+    const told = { ...record, text: cutText(record.text, MAX_NAME_TEXT_BYTES) }
+    return { reply: json(told), item: undefined }
   }
   return { reply: recordReply(item, hash, state), item }
 }

@@ -56,7 +56,8 @@ export const DIGEST_FIELDS = ['content-digest', 'repr-digest'] as const
 export function readDigests({ headers }: IncomingMessage): PromisedDigests {
   const [content, whole] = DIGEST_FIELDS.map((name) => {
     const digest = parseBytesMember(headers[name], 'sha-256')
-    return digest && Buffer.from(digest).toString('hex')
+    // A digest of another length is malformed, and such fields are ignored.
+    return digest?.length === 32 ? Buffer.from(digest).toString('hex') : undefined
   })
   return { content, whole }
 }

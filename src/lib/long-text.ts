@@ -28,6 +28,9 @@ interface WithText {
  */
 const LONG_TEXT = 4 * 1024
 
+/** Bytes of JSON for a unit of UTF-16: those of a control character. */
+const MOST_BYTES = 6
+
 /** Stands for a long text. Nobody can guess it, and have it in another field. */
 const PLACE: string = randomUUID()
 
@@ -63,6 +66,11 @@ export function encodeWithText<Subject extends WithText>(
   texts.set(subject, text)
   const parts = encode({ ...subject, text: PLACE }, length).split(ENCODED_PLACE)
   return pieced(parts.flatMap((part) => [text, encoder.encode(part)]).slice(1))
+}
+
+/** Bytes that the JSON of the text of a subject has at most: exactly, where it is known. */
+export function mostTextBytes(subject: WithText): number {
+  return texts.get(subject)?.length ?? MOST_BYTES * subject.text.length
 }
 
 /**

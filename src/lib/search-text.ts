@@ -8,8 +8,8 @@ import { setImmediate as turn } from 'node:timers/promises'
  */
 export const MAX_SEARCH_LENGTH = 200
 
-/** Units that are searched in one go, which takes 30 ms at worst. */
-const PIECE_LENGTH: number = 1024 * 1024
+/** Units that are searched in one go, which takes 25 ms at worst. */
+const PIECE_LENGTH: number = 256 * 1024
 
 /** Each piece begins in the one before: room for a word, and for what its case depends on. */
 const OVERLAP: number = 2 * MAX_SEARCH_LENGTH
@@ -18,13 +18,19 @@ const OVERLAP: number = 2 * MAX_SEARCH_LENGTH
  * Whether a text has a word in it, in any letter case. Others have their turn between two pieces of
  * a long text.
  *
+ * @param signal Ends the search.
  * @param word In lower case. No text has one of more than {@link MAX_SEARCH_LENGTH} units.
  */
-export async function containsWord(text: string, word: string): Promise<boolean> {
+export async function containsWord(
+  text: string,
+  word: string,
+  signal?: AbortSignal,
+): Promise<boolean> {
   if (word === '') return true
   if (word.length > MAX_SEARCH_LENGTH) return false
   for (let start = 0; start < text.length; start += PIECE_LENGTH) {
     if (start > 0) await turn()
+    signal?.throwIfAborted()
     const piece = text.slice(Math.max(0, start - OVERLAP), start + PIECE_LENGTH)
     if (piece.toLowerCase().includes(word)) return true
   }

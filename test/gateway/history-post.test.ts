@@ -317,4 +317,19 @@ describe('POST /api/history', () => {
       assert.equal((await phone.document())['text'], 'the whole text')
     })
   })
+
+  it('is told back shortly where its text is not the item', async (t) => {
+    const { phone } = await serveGateway(t)
+    const body = new FormData()
+    for (const [name, value] of [
+      ['type', 'Text'],
+      ['hash', 'a'.repeat(64)],
+    ] as const)
+      body.append(name, value)
+    body.append('text', '\x01'.repeat(20_000))
+    body.append('data', new Blob(['\ufeff']), 'a.txt')
+    const answer = await phone.fetch('/api/history', { method: 'POST', body })
+    assert.equal(answer.status, 200)
+    assert.equal((await readObject(answer))['text'], '\x01'.repeat(4096))
+  })
 })

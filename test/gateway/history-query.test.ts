@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { serveGateway } from '../support/gateway.ts'
 import { readObject, type Phone } from '../support/phone.ts'
+import { RawClient } from '../support/raw-http.ts'
 
 async function query(phone: Phone, init: RequestInit = {}): Promise<readonly unknown[]> {
   const response = await phone.fetch('/api/history/query', { method: 'POST', ...init })
@@ -42,6 +43,22 @@ describe('POST /api/history/query', () => {
     }
     assert.deepEqual(await query(phone, asJson('{"page":2}')), [])
     assert.deepEqual(await query(phone, asJson('{"types":["Image","Group"],"page":null}')), [])
+  })
+
+  it('searches long texts one after the other, and four for a device at most', async (t) => {
+    const { phone, port, authorization } = await serveGateway(t)
+    await phone.pushText('x'.repeat(15 * 2 ** 20))
+    const clients: RawClient[] = []
+    while (clients.length < 6) clients.push(await RawClient.open(t, port))
+    const body = '{"searchText":"y"}'
+    const head = `POST /api/history/query HTTP/1.1\r\nHost: box\r\nAuthorization: ${authorization}`
+    // All are there before the first search has looked at sixty pieces.
+    for (const client of clients) {
+      client.send(`${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
+    }
+    const answers = await Promise.all(clients.map((client) => client.read()))
+    const statuses = answers.map(({ status }) => status).sort()
+    assert.deepEqual(statuses, [200, 200, 200, 200, 503, 503])
   })
 
   it('is content with a body that says nothing', async (t) => {

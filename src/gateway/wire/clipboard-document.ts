@@ -4,7 +4,7 @@
  */
 
 import type { ItemType } from '../../core/item-type.ts'
-import { isHash, type Item } from '../../core/item.ts'
+import { isHash, MAX_HASH_LENGTH, type Item } from '../../core/item.ts'
 import { believedStamp, isStamp, type Believes, type Stamp } from '../../core/stamp.ts'
 import { HttpError } from '../../http/http-error.ts'
 import type { Dialect } from '../../ports/device-registry.ts'
@@ -98,13 +98,15 @@ export function decodeDocument(body: unknown): ClipboardDocument {
   if (batch !== undefined && (type === 'Text' || (type !== 'Group' && batch.numbers.length > 1))) {
     throw new HttpError('BAD_BODY', { detail: 'several "members" become a Group' })
   }
+  const hash = fieldOf(fields, 'hash', 'string', isOldHash ? clipboard : '')
   return {
     batch,
     type,
     text: text.toWellFormed(),
     hasData: fieldOf(fields, 'hasData', 'boolean', false),
     dataName,
-    hash: fieldOf(fields, 'hash', 'string', isOldHash ? clipboard : ''),
+    // It is a hint, and nothing as long is a hash.
+    hash: hash.length > MAX_HASH_LENGTH ? '' : hash,
     usesOldKeys: fields.has('clipboard') && !fields.has('text'),
     stamp: readStamp(fields),
     ...(mediaType === undefined ? {} : { mediaType }),

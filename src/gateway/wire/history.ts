@@ -155,6 +155,7 @@ export function decodeHistoryForm(fields: Fields<string>): HistoryForm {
 
 /** `true` and `false` in any letter case. */
 function parseBoolean(text: string): boolean | undefined {
+  if (text.length > 'false'.length) return undefined
   const word = text.toLowerCase()
   if (word === 'true') return true
   return word === 'false' ? false : undefined
@@ -220,7 +221,11 @@ export function decodeHistoryFilter(fields: Fields): HistoryFilter {
 }
 
 /** Whether the record of an item, which is never starred, is one of those. */
-export async function isWanted(item: Item, filter: HistoryFilter): Promise<boolean> {
+export async function isWanted(
+  item: Item,
+  filter: HistoryFilter,
+  signal?: AbortSignal,
+): Promise<boolean> {
   const { page, types, starred, searchText } = filter
   const { before = Infinity, after = -Infinity, modifiedAfter = -Infinity } = filter
   return (
@@ -230,7 +235,8 @@ export async function isWanted(item: Item, filter: HistoryFilter): Promise<boole
     item.activatedAt < before &&
     item.activatedAt > after &&
     item.activatedAt > modifiedAfter &&
-    ((await containsWord(item.text, searchText)) || (await containsWord(item.dataName, searchText)))
+    ((await containsWord(item.text, searchText, signal)) ||
+      (await containsWord(item.dataName, searchText)))
   )
 }
 

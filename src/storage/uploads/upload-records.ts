@@ -71,6 +71,10 @@ const decodeMember: Decoder<BatchMember> = objectOf({
   number: decodeCount,
 })
 
+/** Earlier versions kept what was no digest, and could not read the record again. */
+const decodePromise: Decoder<string | undefined> = (value) =>
+  typeof value === 'string' && /^[0-9a-f]{64}$/.test(value) ? value : undefined
+
 const decodeRecord: Decoder<StagingRecord> = objectOf({
   deviceId: decodeString,
   credential: optional(decodeDigest),
@@ -120,7 +124,7 @@ export const PARTIAL: RecordKind<PartialRecord> = {
       dataName: matching(decodeString, isDataName, 'a data name'),
       contentType: optional(decodeString),
       length: optional(decodeCount),
-      sha256: optional(decodeDigest),
+      sha256: decodePromise,
       synced: optional(decodeCount),
       sequence: decodeCount,
       bootId: optional(decodeString),

@@ -41,7 +41,9 @@ const [AT_0, AT_5] = ['Upload-Offset: 0', 'Upload-Offset: 5'] as const
 
 const INTEROP = 'Upload-Draft-Interop-Version: 9'
 
-const OTHER_DIGESTS = ['Content', 'Repr'].map((kind) => `${kind}-Digest: sha-256=:AAAA:`)
+const OTHER_DIGESTS = ['Content', 'Repr'].map(
+  (kind) => `${kind}-Digest: sha-256=:${'A'.repeat(43)}=:`,
+)
 
 const REST = { body: ' world', fields: [PIECE, AT_5] }
 
