@@ -8,12 +8,13 @@ import { matchesHash, type Item } from '../core/item.ts'
 import { parseItemType, type ItemType } from '../core/item-type.ts'
 import { KIB } from '../core/limits.ts'
 import { parseProfileId, type ProfileId } from '../core/profile-id.ts'
+import { MOST_JSON_BYTES } from '../core/text-length.ts'
 import type { Call, Handler } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
 import { parseJson } from '../http/json-body.ts'
 import { readBytes, skipBody } from '../http/read-body.ts'
 import { encodedJson, json, type Reply } from '../http/reply.ts'
-import { encodeWithText, mostTextBytes } from '../lib/long-text.ts'
+import { encodeWithText, preparedBytes } from '../lib/long-text.ts'
 import { SerialQueue } from '../lib/serial-queue.ts'
 import { Shares } from '../lib/shares.ts'
 import type { Device } from '../ports/device-registry.ts'
@@ -88,7 +89,7 @@ export function patchRecord(deps: HandlerDeps): Handler<Device, HashParams> {
  */
 export function heldJson(call: Pick<Call, 'holdBytes'>, record: HistoryRecord): Reply {
   // Before it is encoded: whoever finds no room has cost nothing.
-  const most = mostTextBytes(record)
+  const most = preparedBytes(record) ?? MOST_JSON_BYTES * record.text.length
   call.holdBytes(most, most)
   const json = encodeWithText(record, (record) => JSON.stringify(record))
   return encodedJson(typeof json === 'string' ? json : { ...json, isOwn: true })
@@ -171,6 +172,7 @@ export function queryHistory(deps: HandlerDeps): Handler<Device> {
   const searches = new SerialQueue()
   const waiting = new Shares()
   const search = async (call: Call<Device>, item: Item, filter: HistoryFilter) => {
+    if (filter.searchText === '') return isWanted(item, filter)
     const { principal, signal } = call
     if (waiting.of(principal.id) >= MAX_SEARCHES) throw new HttpError('OVERLOADED')
     waiting.add(principal.id, 1)

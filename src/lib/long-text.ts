@@ -28,9 +28,6 @@ interface WithText {
  */
 const LONG_TEXT = 4 * 1024
 
-/** Bytes of JSON for a unit of UTF-16: those of a control character. */
-const MOST_BYTES = 6
-
 /** Stands for a long text. Nobody can guess it, and have it in another field. */
 const PLACE: string = randomUUID()
 
@@ -68,9 +65,9 @@ export function encodeWithText<Subject extends WithText>(
   return pieced(parts.flatMap((part) => [text, encoder.encode(part)]).slice(1))
 }
 
-/** Bytes that the JSON of the text of a subject has at most: exactly, where it is known. */
-export function mostTextBytes(subject: WithText): number {
-  return texts.get(subject)?.length ?? MOST_BYTES * subject.text.length
+/** Bytes of the JSON of the text of a subject; `undefined` before it is made. */
+export function preparedBytes(subject: WithText): number | undefined {
+  return texts.get(subject)?.length
 }
 
 /**

@@ -6,8 +6,10 @@ import { decodeNumber, decodeString, matching, type Decoder } from '../../lib/de
 /** How files of ours in `blobs/` are named. */
 export const BLOB_NAME: RegExp = /^[0-9a-f]{32}$/
 
+const DIGEST = /^[0-9a-f]{64}$/
+
 /** 64 lower-case hex digits. */
-export const decodeDigest: Decoder<string> = matchingText(/^[0-9a-f]{64}$/, '64 hex digits')
+export const decodeDigest: Decoder<string> = matchingText(DIGEST, '64 hex digits')
 
 /** The name of a file in `blobs/`. */
 export const decodeBlobName: Decoder<string> = matchingText(BLOB_NAME, 'a blob name')
@@ -34,3 +36,7 @@ export const decodeMediaType: Decoder<string> = (value, path) => {
   const mediaType = decodeString(value, path)
   return /^[ -~]*$/.test(mediaType) ? mediaType : OCTET_STREAM
 }
+
+/** Earlier versions kept what was no digest, and could not read the record again. */
+export const decodePromise: Decoder<string | undefined> = (value) =>
+  typeof value === 'string' && DIGEST.test(value) ? value : undefined

@@ -28,7 +28,13 @@ import type { BatchMember, StagedUpload, UploadSource } from '../../ports/stagin
 import { toDomainError } from '../home/disk-errors.ts'
 import { readOwnFile } from '../home/own-files.ts'
 import { readBoot } from '../home/process-identity.ts'
-import { BLOB_NAME, decodeCount, decodeDigest, decodeMediaType } from '../blobs/record-fields.ts'
+import {
+  BLOB_NAME,
+  decodeCount,
+  decodeDigest,
+  decodeMediaType,
+  decodePromise,
+} from '../blobs/record-fields.ts'
 
 /** Disks write sectors of this many bytes as a whole, or not at all. */
 const SECTOR_BYTES = 512
@@ -70,10 +76,6 @@ const decodeMember: Decoder<BatchMember> = objectOf({
   batch: matching(decodeString, isBatchId, 'a batch'),
   number: decodeCount,
 })
-
-/** Earlier versions kept what was no digest, and could not read the record again. */
-const decodePromise: Decoder<string | undefined> = (value) =>
-  typeof value === 'string' && /^[0-9a-f]{64}$/.test(value) ? value : undefined
 
 const decodeRecord: Decoder<StagingRecord> = objectOf({
   deviceId: decodeString,
