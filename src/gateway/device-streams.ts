@@ -41,7 +41,7 @@ const HUB_BEATS_PER_HEARTBEAT = 2
 export interface DeviceStreamsDeps {
   readonly changes: ChangeFeed
   readonly latest: Pick<LatestItem, 'current'>
-  readonly devices: Pick<DeviceRegistry, 'find' | 'onCredentialGone'>
+  readonly devices: Pick<DeviceRegistry, 'isValid' | 'onCredentialGone'>
   readonly clock: Clock
   readonly logger: Pick<Logger, 'warn'>
   /** Pause between two pings of an event stream, in milliseconds. */
@@ -165,7 +165,7 @@ export class DeviceStreams {
     make: (wire: Wire, onGone: () => void) => Stream,
   ): Stream | undefined {
     // Revoked between its login and now: nobody would ever end the stream.
-    if (this.#deps.devices.find(deviceId)?.passwordHash === passwordHash) {
+    if (this.#deps.devices.isValid({ deviceId, passwordHash })) {
       return streams.open(deviceId, wire, make)
     }
     wire.end()
