@@ -10,7 +10,6 @@ TESTS := $(shell find test -name '*.test.ts' | sort)
 SLOW  := deploy desktop docs doctor e2e faults packaging panel peers phone privacy proxies windows
 FAST  := $(filter-out $(SLOW:%=test/%/%) test/cli/service.test.ts,$(TESTS)) \
   $(wildcard $(addprefix test/docs/,$(addsuffix .test.ts,language links reliability rules)))
-BENCH := $(shell find bench -maxdepth 1 -name '*.bench.ts' | sort) bench/small.ts
 BIN   := node_modules/.bin
 NPM   ?= npm
 
@@ -138,7 +137,7 @@ bare: node_modules ## Run all tests with nothing but git, make, Node and npm, ni
 	sh test/bare.sh $(if $(filter-out file,$(origin TESTS)),$(TESTS))
 
 .PHONY: bench
-bench: build ## Measure against baselines in the same run (QUICK=1, GUARD=1, BENCH=bench/one.bench.ts)
+bench: build ## Measure against baselines, in 12 minutes (BENCH=auth, BENCH=all, QUICK=1, GUARD=1)
 	$(NODE) $(LOAD) bench/run.ts $(BENCH)
 
 .PHONY: paths
@@ -147,7 +146,7 @@ paths: node_modules ## Count the source files that a warm upload, a push of a te
 
 .PHONY: small
 small: build ## Use the daemon in 128 MiB of memory and a quarter of a core (Linux, root)
-	$(NODE) $(LOAD) bench/run.ts bench/small.ts
+	$(NODE) $(LOAD) bench/run.ts small
 
 .PHONY: screenshots
 screenshots: node_modules ## Make the pictures of both pages in docs/images/ (needs Chromium)
@@ -181,7 +180,8 @@ release: build ## Make the packages for npm, Debian and other Linux, with checks
 
 .PHONY: clean
 clean: ## Remove what the other targets made
-	rm -rf dist dist.new dist.old coverage release bench/results/*.json bench/results/quick* bench/results/guard*
+	rm -rf dist dist.new dist.old coverage release bench/results/*.json bench/results/quick* \
+	  bench/results/guard* bench/results/tables*
 
 node_modules: package.json package-lock.json
 	$(NPM) ci --no-audit --no-fund

@@ -1,15 +1,18 @@
 /**
  * Runs bench files, each in a process of its own, and sums up what they found, in
- * `bench/results/` and as a table.
+ * `bench/results/` and as a table. Its arguments are names of them; see `support/choose-files.ts`.
  *
  * `QUICK=1` has fewer rounds and smaller bodies. `GUARD=1` runs only what is guarded, and fails
  * when that is too bad three times; a bench that crashes always is a failure.
  * @module
  */
 
+import { readdirSync } from 'node:fs'
 import { arch, availableParallelism, cpus, loadavg, release, totalmem, type } from 'node:os'
 import { basename } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { BUDGETS } from './support/budgets.ts'
+import { chooseFiles, nameOf, type Choice } from './support/choose-files.ts'
 import type { Curve, Machine } from './support/findings.ts'
 import { formatBreach, guard, isGuardedFile, guardOf } from './support/guard.ts'
 import { GUARDS } from './support/guards.ts'
@@ -32,28 +35,35 @@ const machine: Machine = {
   load: Number((loadavg()[0] ?? 0).toFixed(1)),
 }
 
+/** Paths of bench files, by their names. */
+const FILES: ReadonlyMap<string, string> = new Map(
+  readdirSync(new URL('.', import.meta.url))
+    .filter((file) => file.endsWith('.bench.ts') || file === 'small.ts')
+    .sort()
+    .map((file) => [nameOf(file), fileURLToPath(new URL(file, import.meta.url))]),
+)
+
 void main(process.argv.slice(2))
 
-async function main(paths: readonly string[]): Promise<void> {
-  if (paths.length === 0) throw new Error('No bench files were given')
-  await (process.env['GUARD'] === '1' ? guardFiles(paths) : measureFiles(paths))
+async function main(wanted: readonly string[]): Promise<void> {
+  const known = [...FILES.keys()]
+  if (process.env['GUARD'] !== '1') await measureFiles(chooseFiles(wanted, known))
+  else await guardFiles(chooseFiles(wanted.length === 0 ? ['all'] : wanted, known).files)
 }
 
-async function measureFiles(paths: readonly string[]): Promise<void> {
-  const { rows, curves, crashed } = await runFiles(paths)
-  const name = isQuick ? 'quick' : paths.length === 1 ? nameOf(paths[0] ?? '') : 'latest'
-  await keep(name, rows, curves)
+async function measureFiles({ name, files }: Choice): Promise<void> {
+  const { rows, curves, crashed } = await runFiles(files.map(pathOf))
+  await keep(isQuick ? 'quick' : name, rows, curves)
   reportCrashes(crashed)
 }
 
-async function guardFiles(paths: readonly string[]): Promise<void> {
-  const files = new Map(paths.map((path) => [nameOf(path), path]))
+async function guardFiles(names: readonly string[]): Promise<void> {
   const crashed: string[] = []
   const breaches = await guard({
-    files: [...files.keys()].filter(isGuardedFile),
+    files: names.filter(isGuardedFile),
     tries: TRIES,
-    measure: async (names) => {
-      const found = await runFiles(names.map((name) => files.get(name) ?? name))
+    measure: async (files) => {
+      const found = await runFiles(files.map(pathOf))
       crashed.push(...found.crashed)
       await keep('guard', found.rows, found.curves)
       return found.rows
@@ -93,7 +103,6 @@ function reportCrashes(crashed: readonly string[]): void {
   if (crashed.length > 0) process.exitCode = 1
 }
 
-/** `upload` of `bench/upload.bench.ts`. */
-function nameOf(path: string): string {
-  return basename(path).replace(/(?:\.bench)?\.ts$/, '')
+function pathOf(name: string): string {
+  return FILES.get(name) ?? name
 }

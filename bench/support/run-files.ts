@@ -51,7 +51,7 @@ export async function runFiles(paths: readonly string[]): Promise<RunFindings> {
 async function runFile(
   path: string,
 ): Promise<{ readonly path: string; readonly findings: Findings | undefined }> {
-  console.log(`\n${path}`)
+  console.log(`\n${basename(path)}`)
   const start = performance.now()
   const child = fork(path)
   running.add(child)
@@ -60,7 +60,7 @@ async function runFile(
   child.on('message', (message) => (findings = message as Findings))
   const [code] = await once(child, 'exit')
   running.delete(child)
-  console.log(`${path}: ${((performance.now() - start) / 1000).toFixed(0)} s`)
+  console.log(`${basename(path)}: ${((performance.now() - start) / 1000).toFixed(0)} s`)
   return { path, findings: code === 0 ? findings : undefined }
 }
 
