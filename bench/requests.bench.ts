@@ -3,15 +3,14 @@
  * @module
  */
 
-import { connect } from 'node:net'
 import { join } from 'node:path'
 import type { AsyncCleanup } from '../src/lib/async-cleanup.ts'
+import { startTwin, type Question } from './support/bare-twin.ts'
 import { bench } from './support/bench.ts'
 import type { BudgetId } from './support/budgets.ts'
 import { setUpDaemon, startDaemon, type DaemonSetup } from './support/daemon.ts'
 import { findLoadTool } from './support/load.ts'
 import { readCpuSeconds, usageMissing } from './support/process-usage.ts'
-import { startBaseline } from './support/processes.ts'
 import { alternate, contender, isQuick } from './support/rounds.ts'
 import { explain, judge, type Row } from './support/row.ts'
 
@@ -39,11 +38,6 @@ interface Subject {
   readonly header: string | undefined
 }
 
-interface Question extends Omit<Subject, 'budget'> {
-  readonly pid: number
-  readonly port: number
-}
-
 /** Both sides are fresh, and see no other kind of request. */
 async function race(
   cleanup: AsyncCleanup,
@@ -53,15 +47,9 @@ async function race(
   const daemon = await startDaemon(cleanup, setup)
   await daemon.send('PUT', '/Sync.json', JSON.stringify({ type: 'Text', text: TEXT }))
   const question = { pid: daemon.pid, port: daemon.port, path, header }
-  const answer = await readAnswer(question)
-  const bare = await startBaseline(cleanup, 'answer-server', JSON.stringify(parseAnswer(answer)))
-  const bareQuestion = { ...question, pid: bare.pid, port: bare.port }
-  const bareAnswer = await readAnswer(bareQuestion)
-  if (withoutDate(bareAnswer) !== withoutDate(answer)) {
-    throw new Error(`The bare server sends other bytes:\n${bareAnswer}\nbeside\n${answer}`)
-  }
+  const bare = await startTwin(cleanup, question)
   const ours = contender(() => load(question))
-  const baseline = contender(() => load(bareQuestion))
+  const baseline = contender(() => load(bare))
   await alternate([ours, baseline], { rounds: ROUNDS })
   await bare.stop()
   await daemon.stop()
@@ -103,39 +91,4 @@ function toRate({ perSecond }: Load): number {
 
 function toCost({ microseconds }: Load): number {
   return microseconds
-}
-
-/** The bytes of one answer. */
-function readAnswer({ port, path, header }: Question): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(port, '127.0.0.1')
-    const headers = header === undefined ? '' : `${header}\r\n`
-    // The second request ends the connection, and its answer shows where the first one ends.
-    const request = `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${headers}`
-    let text = ''
-    socket.setEncoding('utf8').on('data', (more: string) => (text += more))
-    socket.on('error', reject).on('end', () => {
-      const second = text.indexOf('HTTP/1.1 ', 1)
-      resolve(text.slice(0, second === -1 ? undefined : second))
-    })
-    socket.write(`${request}\r\n${request}Connection: close\r\n\r\n`)
-  })
-}
-
-/** What Node adds to every answer of its own accord. */
-const OWN_FIELDS = /^(?:date|connection|keep-alive)$/i
-
-function parseAnswer(answer: string): { status: number; headers: string[]; body: string } {
-  const end = answer.indexOf('\r\n\r\n')
-  const [first = '', ...fields] = answer.slice(0, end).split('\r\n')
-  const headers = fields.flatMap((field) => {
-    const colon = field.indexOf(':')
-    const name = field.slice(0, colon)
-    return OWN_FIELDS.test(name) ? [] : [name, field.slice(colon + 1).trim()]
-  })
-  return { status: Number(first.split(' ')[1]), headers, body: answer.slice(end + 4) }
-}
-
-function withoutDate(answer: string): string {
-  return answer.replace(/^Date: .*$/m, 'Date:')
 }

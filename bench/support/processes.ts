@@ -46,15 +46,20 @@ export async function startProcess(
   return { pid: child.pid, firstLine, startMs, stop }
 }
 
-/** Starts one of the bare servers, with the Node that runs this. */
+/**
+ * Starts one of the bare servers.
+ *
+ * @param node The program that runs it; the one that runs this unless told.
+ */
 export async function startBaseline(
   cleanup: AsyncCleanup,
   name: 'answer-server' | 'sink-server',
   argument?: string,
+  node: string = process.execPath,
 ): Promise<StartedProcess & { readonly port: number }> {
   const path = fileURLToPath(new URL(`../baseline/${name}.js`, import.meta.url))
   const args = argument === undefined ? [] : [argument]
-  const started = await startProcess(cleanup, [process.execPath, path, ...args])
+  const started = await startProcess(cleanup, [node, path, ...args])
   return { ...started, port: Number(started.firstLine) }
 }
 
