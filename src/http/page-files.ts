@@ -11,6 +11,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
 import { route, type Call, type Handler, type Route } from './call.ts'
 import type { Reply } from './reply.ts'
 
@@ -37,9 +38,13 @@ const POLICY: readonly string[] = [
 
 const HEADERS: readonly string[] = [
   ...['Cache-Control', 'no-cache'],
+  ...['Vary', 'Accept-Encoding'],
   ...['Referrer-Policy', 'no-referrer'],
   ...['Cross-Origin-Opener-Policy', 'same-origin'],
 ]
+
+/** Clients that take gzip, and do not name it only to say that they do not. */
+const TAKES_GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i
 
 /** Makes pages of their sources. The build has made them before, and leaves this out. */
 const MAKER = new URL('../web/make-page.js', import.meta.url)
@@ -71,12 +76,13 @@ export function pageRoutes(page: PageFiles): readonly Route<undefined>[] {
 }
 
 function serve(file: string, page: PageFiles): Handler<undefined> {
-  let loading: Promise<Reply> | undefined
+  let loading: Promise<Loaded> | undefined
   return async (call) => {
     page.check?.(call)
     loading ??= load(file, page)
     try {
-      return await loading
+      const { plain, packed } = await loading
+      return TAKES_GZIP.test(call.request.headers['accept-encoding'] ?? '') ? packed : plain
     } catch (error) {
       // The next request may find it.
       loading = undefined
@@ -85,19 +91,29 @@ function serve(file: string, page: PageFiles): Handler<undefined> {
   }
 }
 
-async function load(file: string, { name, folder, policy }: PageFiles): Promise<Reply> {
+/** A file as it is, and as it travels to most browsers. */
+interface Loaded {
+  readonly plain: Reply
+  readonly packed: Reply
+}
+
+async function load(file: string, { name, folder, policy }: PageFiles): Promise<Loaded> {
   const body = await read(file, name, folder)
   const contentType = CONTENT_TYPES.get(extname(file)) ?? 'application/octet-stream'
   const digest = createHash('sha256').update(body).digest('base64url').slice(0, 22)
+  const headers = [
+    ...['Content-Type', contentType],
+    ...['Content-Security-Policy', [...POLICY, ...policy].join('; ')],
+    ...HEADERS,
+  ]
+  const plain = { status: 200, headers, body, etag: `"${digest}"` }
+  const short = gzipSync(body, { level: 9 })
+  // Pictures are packed already.
+  if (short.length >= body.length) return { plain, packed: plain }
+  const packedHeaders = [...headers, 'Content-Encoding', 'gzip']
   return {
-    status: 200,
-    headers: [
-      ...['Content-Type', contentType],
-      ...['Content-Security-Policy', [...POLICY, ...policy].join('; ')],
-      ...HEADERS,
-    ],
-    body,
-    etag: `"${digest}"`,
+    plain,
+    packed: { status: 200, headers: packedHeaders, body: short, etag: `"${digest}-gz"` },
   }
 }
 
