@@ -29,26 +29,22 @@ const SMALL_BYTES: number = MIB
 
 /** The hashing of all files and long texts of a daemon. */
 export class FileHasher {
-  readonly #clock: Clock
-  #onTrouble: FileHasherOptions['onTrouble']
-  #thread: Blake3Thread | undefined
-  /** The number of files that the thread is hashing. */
-  #jobs = 0
-  #cancelIdle: () => void = () => undefined
+  readonly #shared: SharedThread
+  readonly #holder: Holder
 
   constructor({ clock = systemClock, onTrouble }: FileHasherOptions = {}) {
-    this.#clock = clock
-    this.#onTrouble = onTrouble
+    this.#holder = { onTrouble }
+    this.#shared = SharedThread.join(clock, this.#holder)
   }
 
   /** Whether there is a worker now. */
   get isRunning(): boolean {
-    return this.#thread !== undefined
+    return this.#shared.isRunning
   }
 
   /** Begins to hash a file. */
   start(file: FileHandle): FileHash {
-    return new FileHash(file, () => this.#startJob(file.fd))
+    return new FileHash(file, () => this.#shared.startJob(file.fd))
   }
 
   /**
@@ -58,18 +54,64 @@ export class FileHasher {
    * @throws When the worker ended.
    */
   async digestsOf(bytes: Uint8Array<ArrayBuffer>): Promise<Digests> {
-    if (bytes.length <= SMALL_BYTES) return digestsOf(bytes)
-    const thread = this.#holdThread()
-    return thread.digestsOf(bytes).finally(() => this.#endJob(thread))
+    return bytes.length <= SMALL_BYTES ? digestsOf(bytes) : this.#shared.digestsOf(bytes)
   }
 
-  /** Ends the worker; what it is hashing fails. */
+  /**
+   * Ends the worker, unless another hasher of this program is open: what it is hashing fails then,
+   * and goes on to its end otherwise.
+   */
   async close(): Promise<void> {
+    await this.#shared.leave(this.#holder)
+  }
+}
+
+/** By clock: programs have one, and each test has its own. */
+const sharedBy = new WeakMap<Clock, SharedThread>()
+
+/** A hasher that is open. */
+interface Holder {
+  /** Gone once it was called: each worker finds the same trouble. */
+  onTrouble: FileHasherOptions['onTrouble']
+}
+
+/** The one worker that all hashers of a program have in common. */
+class SharedThread {
+  readonly #clock: Clock
+  readonly #holders = new Set<Holder>()
+  #thread: Blake3Thread | undefined
+  /** The number of files that the thread is hashing. */
+  #jobs = 0
+  #cancelIdle: () => void = () => undefined
+
+  private constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  static join(clock: Clock, holder: Holder): SharedThread {
+    const shared = sharedBy.get(clock) ?? new SharedThread(clock)
+    sharedBy.set(clock, shared)
+    shared.#holders.add(holder)
+    return shared
+  }
+
+  get isRunning(): boolean {
+    return this.#thread !== undefined
+  }
+
+  async leave(holder: Holder): Promise<void> {
+    this.#holders.delete(holder)
+    if (this.#holders.size > 0) return
     this.#cancelIdle()
     await this.#thread?.close()
   }
 
-  #startJob(fd: number): Blake3Job {
+  digestsOf(bytes: Uint8Array<ArrayBuffer>): Promise<Digests> {
+    const thread = this.#holdThread()
+    return thread.digestsOf(bytes).finally(() => this.#endJob(thread))
+  }
+
+  startJob(fd: number): Blake3Job {
     const thread = this.#holdThread()
     const job = thread.start(fd)
     return {
@@ -91,9 +133,10 @@ export class FileHasher {
     const thread = new Blake3Thread(
       () => this.#forget(thread),
       (reason) => {
-        // Each worker finds the same trouble.
-        this.#onTrouble?.(reason)
-        this.#onTrouble = undefined
+        for (const holder of this.#holders) {
+          holder.onTrouble?.(reason)
+          holder.onTrouble = undefined
+        }
       },
     )
     return thread

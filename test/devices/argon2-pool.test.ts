@@ -203,6 +203,33 @@ describe('Argon2Pool', () => {
     assert.equal(countPatient(), OWN_NICENESS < 19 ? 1 : 0)
   })
 
+  it('has its workers in common with other pools of the program, which are served in turn', async (t) => {
+    const { clock, pool } = openPool(t)
+    const other = new Argon2Pool({ clock })
+    t.after(() => other.close())
+    const before = activeWorkers()
+    const order: string[] = []
+    const run = async (from: Argon2Pool, name: string): Promise<void> => {
+      await from.derive(JOB, PLACE)
+      order.push(name)
+    }
+    const all = [run(pool, 'a'), run(pool, 'b'), run(pool, 'c'), run(other, 'd')]
+    assert.equal(activeWorkers(), before + 1)
+    await Promise.all(all)
+    assert.ok(order.indexOf('d') < order.indexOf('c'), order.join())
+    assert.equal(clock.pending, 1, 'one idle worker')
+  })
+
+  it('fails what was asked of it when it closes, and nothing of another pool', async (t) => {
+    const { clock, pool } = openPool(t)
+    const other = new Argon2Pool({ clock })
+    const jobs = [other.derive(JOB, PLACE), other.derive(JOB, PLACE)]
+    const kept = [pool.derive(JOB, PLACE), pool.derive(JOB, 'urgent')]
+    const [ends] = await Promise.all([Promise.allSettled(jobs), other.close()])
+    for (const end of ends) assert.match(String(end.status === 'rejected' && end.reason), /closed/)
+    for (const tag of await Promise.all(kept)) assert.equal(tag.length, 32)
+  })
+
   it('fails everything that is asked of it when it closes, and afterwards', async () => {
     const pool = new Argon2Pool({ clock: new FakeClock() })
     const jobs = [pool.derive(JOB, PLACE), pool.derive(JOB, PLACE), pool.derive(JOB, 'urgent')]

@@ -158,6 +158,19 @@ describe('FileHasher', () => {
     assert.deepEqual(await hashAll(t, hasher, bytes), await digestsOf(bytes))
   })
 
+  it('has its worker in common with other hashers of the program, until the last is closed', async (t) => {
+    const clock = new FakeClock()
+    const [hasher, other] = [makeHasher(t, clock), makeHasher(t, clock)]
+    const hash = hasher.start(await makeFile(t, bytes))
+    addAll(hash, bytes, MIB)
+    assert.equal(other.isRunning, true)
+    await other.close()
+    assert.deepEqual(await hash.finish(), await digestsOf(bytes))
+    assert.equal(hasher.isRunning, true)
+    await hasher.close()
+    assert.deepEqual([hasher.isRunning, clock.pending], [false, 0])
+  })
+
   it('fails for a file that becomes shorter, and for that one only', async (t) => {
     const hasher = makeHasher(t)
     const hashFile = async (content: Uint8Array, kept: number): Promise<Digests> => {
