@@ -208,7 +208,7 @@ async function readFields(call: Call, maxBody: number): Promise<Fields> {
   }
   const body = await readBytes(call, maxBody)
   if (isJson(call, body)) return pickFields(await parseJson(body), HISTORY_FILTER_FIELDS)
-  readUrlencoded(body, picker)
+  await readUrlencoded(body, picker)
   return picker.fields
 }
 

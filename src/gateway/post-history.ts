@@ -242,7 +242,7 @@ interface FilePart {
 async function receiveHistoryForm(call: Call<Device>, deps: HandlerDeps): Promise<ReceivedForm> {
   const fields = new FieldPicker<string>(HISTORY_FORM_FIELDS)
   if (!isMultipart(call.request)) {
-    readUrlencoded(await readBytes(call, deps.maxMetadataBytes), fields)
+    await readUrlencoded(await readBytes(call, deps.maxMetadataBytes), fields)
     return { form: decodeHistoryForm(fields.fields), file: undefined }
   }
 

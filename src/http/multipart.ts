@@ -66,7 +66,10 @@ export function readMultipart(
  *
  * @throws {HttpError} `FIELD_TOO_LARGE`, `BAD_BODY` when it is not UTF-8, or as `part.bytes`.
  */
-export async function readTextOf({ bytes }: Part, maxBytes: number): Promise<string> {
+export async function readTextOf(
+  { bytes }: Pick<Part, 'bytes'>,
+  maxBytes: number,
+): Promise<string> {
   const text = new GrowingBuffer()
   for await (const chunk of bytes) {
     if (text.filled.length + chunk.length > maxBytes) throw tooLarge('FIELD_TOO_LARGE', maxBytes)

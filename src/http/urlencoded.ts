@@ -6,17 +6,18 @@
  * @module
  */
 
-import { decodeUtf8 } from '../lib/utf8.ts'
+import { setImmediate as turn } from 'node:timers/promises'
 import { HttpError } from './http-error.ts'
 
 /** Pairs of a form, empty ones included. Those of clients have a dozen. */
 const MAX_PAIRS = 1000
 
+/** Bytes that are decoded in one go, which takes some milliseconds. */
+const PIECE_BYTES: number = 1024 * 1024
+
 const PERCENT = 0x25
 const PLUS = 0x2b
 const SPACE = 0x20
-
-const ENCODED = /[%+\u0080-\u00ff]/
 
 /** Takes the pairs of a form. */
 export interface PairVisitor {
@@ -28,12 +29,18 @@ export interface PairVisitor {
 }
 
 /**
- * Shows `visitor` the pairs of a form, in their order.
+ * Shows `visitor` the pairs of a form, in their order. Others have their turn between two pieces of
+ * a long value.
  *
+ * @param pieceBytes Bytes of a value that are decoded in one go; 3 or more.
  * @throws {HttpError} `BAD_BODY` when a value that is wanted is not UTF-8, or there are more than
  *   1,000 pairs.
  */
-export function readUrlencoded(body: Uint8Array, visitor: PairVisitor): void {
+export async function readUrlencoded(
+  body: Uint8Array,
+  visitor: PairVisitor,
+  pieceBytes: number = PIECE_BYTES,
+): Promise<void> {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1')
   // Each character may be escaped.
   const longest = 3 * visitor.longestName
@@ -45,33 +52,58 @@ export function readUrlencoded(body: Uint8Array, visitor: PairVisitor): void {
     const nameEnd = equals === -1 ? end : start + equals
     if (nameEnd > start && nameEnd - start <= longest) {
       const name = unescapeText(text.slice(start, nameEnd)).toString('latin1')
-      if (visitor.wants(name)) visitor.add(name, decodeValue(text.slice(nameEnd + 1, end)))
+      if (visitor.wants(name)) {
+        const value = text.slice(nameEnd + 1, end)
+        visitor.add(name, await decodePieces(unescapedPieces(value, pieceBytes)))
+      }
     }
     start = end + 1
   }
 }
 
-function decodeValue(encoded: string): string {
-  const bytes = unescapeText(encoded)
-  return typeof bytes === 'string' ? bytes : decodeField(bytes)
+/**
+ * The text of a field. Others have their turn between two pieces of a long one.
+ *
+ * @throws {HttpError} `BAD_BODY` when it is not UTF-8.
+ */
+export function decodeField(bytes: Uint8Array): Promise<string> {
+  return decodePieces(piecesOf(bytes))
 }
 
-/** The text of a field. @throws {HttpError} `BAD_BODY` when it is not UTF-8. */
-export function decodeField(bytes: Uint8Array): string {
+async function decodePieces(pieces: Iterable<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+  let text = ''
   try {
-    return decodeUtf8(bytes)
+    for (const piece of pieces) {
+      if (text !== '') await turn()
+      text += decoder.decode(piece, { stream: true })
+    }
+    return text + decoder.decode()
   } catch {
     // A TypeError that knows nothing but this.
     throw new HttpError('BAD_BODY', { detail: 'a field is not UTF-8' })
   }
 }
 
-/**
- * @param encoded Bytes as latin1.
- * @returns Bytes of UTF-8; or the text, when that is what it is already.
- */
-function unescapeText(encoded: string): Buffer | string {
-  if (!ENCODED.test(encoded)) return encoded
+function* piecesOf(bytes: Uint8Array): Generator<Uint8Array, void> {
+  for (let start = 0; start < bytes.length; start += PIECE_BYTES) {
+    yield bytes.subarray(start, start + PIECE_BYTES)
+  }
+}
+
+/** @param encoded Bytes as latin1. No escape of theirs is cut. */
+function* unescapedPieces(encoded: string, pieceBytes: number): Generator<Uint8Array, void> {
+  for (let start = 0; start < encoded.length; ) {
+    let end = start + pieceBytes
+    const percent = end < encoded.length ? encoded.slice(end - 2, end).indexOf('%') : -1
+    if (percent !== -1) end += percent - 2
+    yield unescapeText(encoded.slice(start, end))
+    start = end
+  }
+}
+
+/** @param encoded Bytes as latin1. */
+function unescapeText(encoded: string): Buffer {
   const bytes = Buffer.from(encoded, 'latin1')
   return bytes.subarray(0, unescapeInPlace(bytes))
 }

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import { HttpError } from '../../src/http/http-error.ts'
 import { JsonScan, parseJson, parseScannedJson } from '../../src/http/json-body.ts'
 import fc, { forAll, forAllAsync } from '../support/property.ts'
+import { turnsDuring } from '../support/turns-during.ts'
 
 /** Values of decoded JSON, nested ones and itself included. */
 function countValues(value: unknown): number {
@@ -129,15 +130,9 @@ describe('long texts in JSON', () => {
   it('let others have their turn, be it one or many', async () => {
     const many = Array.from({ length: 16_000 }, (_, index) => `${index}`.padEnd(1000, 'é'))
     for (const text of ['x'.repeat(16 * PIECE), many]) {
-      let turns = 0
-      function count(): void {
-        turns++
-        next = setImmediate(count)
-      }
-      let next = setImmediate(count)
-      const parsed = await parseLong(Buffer.from(JSON.stringify({ text })))
-      clearImmediate(next)
-      assert.deepEqual(parsed, { text })
+      const turns = await turnsDuring(async () => {
+        assert.deepEqual(await parseLong(Buffer.from(JSON.stringify({ text }))), { text })
+      })
       assert.ok(turns >= 15, `${turns} turns`)
     }
   })

@@ -8,6 +8,7 @@ import {
   type Part,
 } from '../../src/http/multipart.ts'
 import { brokenStream, streamOf } from '../support/byte-streams.ts'
+import { turnsDuring } from '../support/turns-during.ts'
 import { BOUNDARY, cut, form } from './support/parse-form.ts'
 
 const TYPE = `multipart/form-data; boundary=${BOUNDARY}`
@@ -252,5 +253,14 @@ describe('a field', () => {
     for (const bytes of [[0xff], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xe2, 0x82]]) {
       await assert.rejects(readFirst(Uint8Array.from(bytes)), refusal)
     }
+  })
+
+  it('lets others have their turn while it is decoded', async () => {
+    const text = 'é'.repeat(8 * 1024 * 1024)
+    const bytes = streamOf(text)
+    const turns = await turnsDuring(async () => {
+      assert.equal(await readTextOf({ bytes }, Infinity), text)
+    })
+    assert.ok(turns >= 15, `${turns} turns`)
   })
 })

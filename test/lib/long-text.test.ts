@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { encodeWithText, prepareText } from '../../src/lib/long-text.ts'
 import fc from '../support/property.ts'
+import { turnsDuring } from '../support/turns-during.ts'
 
 const PIECE = 2 ** 20
 
@@ -50,14 +51,7 @@ describe('JSON with a long text', () => {
   })
 
   it('lets others have their turn', async () => {
-    let turns = 0
-    function count(): void {
-      turns++
-      next = setImmediate(count)
-    }
-    let next = setImmediate(count)
-    await prepareText({ text: 'x'.repeat(16 * PIECE) })
-    clearImmediate(next)
+    const turns = await turnsDuring(() => prepareText({ text: 'x'.repeat(16 * PIECE) }))
     assert.ok(turns >= 15, `${turns} turns`)
   })
 })
