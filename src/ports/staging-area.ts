@@ -6,8 +6,8 @@
  * Uploads are kept per device and name, so that one device never gets what another one sent. The
  * document may never come: implementations own expiry, the number of names per device, and the
  * quota. Uploads of a batch are kept by their numbers, wait for as long as something of their batch
- * is on its way, and are never given up for another one of it. When there is no more room, whoever
- * has most gives an upload up, also a complete one.
+ * is on its way, and are never given up for one of it that has another number. When there is no
+ * more room, whoever has most gives an upload up, also a complete one.
  *
  * An upload may come in several requests: what has come is kept when one breaks off, and the next
  * one goes on from there. Staged uploads and such ones survive a restart. Any other upload that

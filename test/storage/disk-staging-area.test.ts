@@ -195,6 +195,21 @@ describe('a batch on disk', () => {
     assert.equal(staging.find('did_a', film.token), undefined)
   })
 
+  it('gives up what has come of a file when its sender begins again with it', async (t) => {
+    const storage = await openTestStorage(t, { limits: { stagingQuotaBytes: 10 } })
+    const { staging } = storage
+    const member = { batch: 'ab'.repeat(16), number: 1 }
+    const film = await staging.begin(header('film', { member }))
+    const held = await film.seize()
+    await held.append(streamOf('123456'), () => {})
+    held.release()
+    await stageMember(storage, ['ab', 1], '12345')
+    assert.equal(staging.find('did_a', film.token), undefined)
+    // The answer to it may have been lost.
+    await stageMember(storage, ['ab', 1], '1234567')
+    assert.deepEqual(await findBatch(storage, 'ab', [1]), ['1234567'])
+  })
+
   it('has no more bytes than one file may have', async (t) => {
     const storage = await openTestStorage(t, { limits: { maxFileBytes: 10 } })
     await stageMember(storage, ['ab', 1], '123456')

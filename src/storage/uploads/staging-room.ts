@@ -165,7 +165,7 @@ export class StagingRoom {
     return [...this.#options.uploads].filter(({ source }) => source.deviceId === deviceId)
   }
 
-  /** The uploads that a device can give up for another one, oldest first: none of its batch. */
+  /** The complete uploads that a device can give up for another one, oldest first. */
   #waitingOf(sender: Sender): readonly Upload[] {
     return this.#besides(sender).filter(({ state }) => state === 'waiting')
   }
@@ -175,9 +175,10 @@ export class StagingRoom {
     return this.#besides(sender).filter(({ state }) => state === 'resting')
   }
 
+  /** Leaves out its batch, but for what has its place: the sender has begun that file again. */
   #besides({ deviceId, member }: Sender): readonly Upload[] {
-    return this.#of(deviceId).filter((other) => {
-      return member === undefined || other.member?.batch !== member.batch
+    return this.#of(deviceId).filter(({ member: other }) => {
+      return member === undefined || other?.batch !== member.batch || other.number === member.number
     })
   }
 }
