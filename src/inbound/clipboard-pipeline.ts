@@ -11,6 +11,7 @@ import { DomainError } from '../core/domain-error.ts'
 import { looksAlike, withAlias, type Item } from '../core/item.ts'
 import { MAX_METADATA_BYTES, REPEAT_PUSH_MS } from '../core/limits.ts'
 import { digestsOf } from '../hashing/content-id.ts'
+import { Turns, type Turn } from '../lib/interruption.ts'
 import { KeyedQueues, SerialQueue } from '../lib/serial-queue.ts'
 import { describeFailure, messageOf } from '../lib/describe-failure.ts'
 import type { BlobStore, HashedBlob } from '../ports/blob.ts'
@@ -91,8 +92,8 @@ interface LastPush extends Pick<InboundItem, 'origin'> {
 export class ClipboardPipeline implements InboundPipeline {
   /** One queue for each sender. */
   readonly #senders = new KeyedQueues()
-  /** Ends the reading for the item of each sender that has its turn. */
-  readonly #reading = new Map<string, AbortController>()
+  /** Breaks off what takes long for the item of each sender that has one under way. */
+  readonly #turns = new Map<string, Turns>()
   /** One queue for all, for what reads or changes the current item. */
   readonly #queue = new SerialQueue()
   readonly #md5 = new RememberedMd5()
@@ -113,7 +114,18 @@ export class ClipboardPipeline implements InboundPipeline {
   }
 
   apply(inbound: InboundItem): Promise<AppliedItem> {
-    return this.#senders.run(queueKeyOf(inbound.origin), () => this.#apply(inbound))
+    const key = queueKeyOf(inbound.origin)
+    return this.#senders.run(key, async () => {
+      const turns = new Turns()
+      const turn = turns.take()
+      this.#turns.set(key, turns)
+      try {
+        return await this.#apply(inbound, turn)
+      } finally {
+        this.#turns.delete(key)
+        turn.release()
+      }
+    })
   }
 
   /**
@@ -122,20 +134,20 @@ export class ClipboardPipeline implements InboundPipeline {
    */
   shutOut(deviceId: string): Promise<void> {
     const key = queueOf(deviceId)
-    this.#reading.get(key)?.abort(credentialGone())
+    void this.#turns.get(key)?.interrupt(credentialGone())
     return this.#senders.idle(key)
   }
 
-  async #apply(inbound: InboundItem): Promise<AppliedItem> {
+  async #apply(inbound: InboundItem, turn: Turn): Promise<AppliedItem> {
     this.#judge(inbound.origin)
     this.#order.check(inbound.origin)
     if (this.#order.isOutdated(inbound.origin)) return this.#leaveOut(inbound)
-    const content = await this.#resolve(inbound)
-    if (content === undefined) return this.#applyKnown(inbound)
+    const content = await this.#resolve(inbound, turn)
+    if (content === undefined) return this.#applyKnown(inbound, turn)
 
     let applied: Activation | undefined
     try {
-      applied = await this.#applyNew(inbound, content)
+      applied = await this.#applyNew(inbound, content, turn)
     } finally {
       if (applied === undefined) content.endings.giveBack()
     }
@@ -144,20 +156,13 @@ export class ClipboardPipeline implements InboundPipeline {
     return applied.result
   }
 
-  async #resolve(inbound: InboundItem): Promise<NewContent | undefined> {
+  #resolve(inbound: InboundItem, { signal }: Turn): Promise<NewContent | undefined> {
     const { maxTextBytes = MAX_METADATA_BYTES, hashText = digestsOf } = this.#deps
-    const [key, reading] = [queueKeyOf(inbound.origin), new AbortController()]
-    const { signal } = reading
-    this.#reading.set(key, reading)
-    try {
-      return await resolveContent(inbound, { ...this.#deps, maxTextBytes, hashText, signal })
-    } finally {
-      this.#reading.delete(key)
-    }
+    return resolveContent(inbound, { ...this.#deps, maxTextBytes, hashText, signal })
   }
 
   /** The sender has no bytes, and must mean an item that is here. */
-  async #applyKnown(inbound: InboundItem): Promise<AppliedItem> {
+  async #applyKnown(inbound: InboundItem, turn: Turn): Promise<AppliedItem> {
     for (;;) {
       const result = await this.#queue.run(async () => {
         if (this.#order.isOutdated(inbound.origin)) return undefined
@@ -171,7 +176,7 @@ export class ClipboardPipeline implements InboundPipeline {
       if (result === undefined) return this.#leaveOut(inbound)
       if (!('kind' in result)) return result.result
       // Meanwhile another item may have taken its place, so it is looked for again.
-      await this.#md5.learn(result.blob)
+      await turn.guard(this.#md5.learn(result.blob))
     }
   }
 
@@ -182,7 +187,11 @@ export class ClipboardPipeline implements InboundPipeline {
   }
 
   /** @returns `undefined` when something later has become current meanwhile. */
-  async #applyNew(inbound: InboundItem, content: NewContent): Promise<Activation | undefined> {
+  async #applyNew(
+    inbound: InboundItem,
+    content: NewContent,
+    turn: Turn,
+  ): Promise<Activation | undefined> {
     const { latest, clock } = this.#deps
     const item = await describeItem(inbound, content, clock.now())
     // Old automations push an empty text by accident; it must never blank a clipboard.
@@ -192,7 +201,7 @@ export class ClipboardPipeline implements InboundPipeline {
       return { result: { contentId, item: current }, isStored: false }
     }
     const blob = content.kind === 'bytes' ? content.blob : undefined
-    if (blob !== undefined) await latest.prepare(blob)
+    if (blob !== undefined) await turn.guard(latest.prepare(blob))
     return this.#queue.run(async () => {
       if (this.#order.isOutdated(inbound.origin)) return undefined
       const aliases = aliasesOf(item, inbound.hash, this.#deps.latest)

@@ -51,7 +51,7 @@ export class Interruption {
 }
 
 /** The turn of whoever works. */
-export interface Turn extends Pick<Interruption, 'guardAll'> {
+export interface Turn extends Pick<Interruption, 'guard' | 'guardAll'> {
   /** Aborted when the turn is broken off. */
   readonly signal: AbortSignal
   /** Ends the turn. Must be called. */
@@ -91,6 +91,7 @@ export class Turns {
       end = resolve
     })
     return {
+      guard: (work) => interruption.guard(work),
       guardAll: (bytes) => interruption.guardAll(bytes),
       signal: abort.signal,
       release: () => {

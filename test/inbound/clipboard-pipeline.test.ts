@@ -9,6 +9,7 @@ import { MAX_NAME_TEXT_BYTES } from '../../src/core/limits.ts'
 import { only } from '../../src/lib/read-bytes.ts'
 import { streamOf } from '../support/byte-streams.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
+import { defer } from '../support/defer.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { sha256 } from '../support/hashes.ts'
 import { MemoryBlobStore } from '../support/memory-blob-store.ts'
@@ -422,7 +423,7 @@ for (const change of ['revoke', 'rotate'] as const) {
       ] as const
       const daemon = setUp({ devices })
       const { blob } = await daemon.stage('a.txt', 'hello', 'text/plain', deviceId)
-      return { ...daemon, blob, origins, shutOut: () => devices[change](deviceId) }
+      return { ...daemon, blob, devices, origins, shutOut: () => devices[change](deviceId) }
     }
 
     const staged = { dataName: 'a.txt', bytes: { kind: 'staged' } } as const
@@ -455,6 +456,23 @@ for (const change of ['revoke', 'rotate'] as const) {
       }
       const text = { ...ITEM, origin: origins[0], ...staged }
       await assert.rejects(inbound.apply(text), { code: 'CREDENTIAL_GONE' })
+      assert.equal(latest.current, undefined)
+      assert.deepEqual(counts(), [1, 1])
+    })
+
+    it('is done while its bytes are still on their way to the disk', async () => {
+      const { inbound, origins, devices, shutOut, latest, counts } = await setUpDevice()
+      devices.onCredentialGone((deviceId) => inbound.shutOut(deviceId))
+      const syncing = defer<void>()
+      latest.prepare = () => {
+        syncing.resolve()
+        return new Promise(() => {})
+      }
+      const film = { ...ITEM, type: 'File', origin: origins[0], ...staged } as const
+      const refused = assert.rejects(inbound.apply(film), { code: 'CREDENTIAL_GONE' })
+      await syncing.promise
+      await shutOut()
+      await refused
       assert.equal(latest.current, undefined)
       assert.deepEqual(counts(), [1, 1])
     })
