@@ -31,7 +31,7 @@ PATIENCE ?= 600000
 RUN := $(ALONE) $(NODE) --enable-source-maps test/run.js
 
 # `make bench QUICK=1` and `QUICK=1 make bench` are the same.
-export QUICK GUARD LOAD_TOOL UPLOAD_MIB
+export QUICK GUARD LOAD_TOOL UPLOAD_MIB MATRIX
 
 # Those that are maintained, besides the oldest that is supported.
 MATRIX ?= 22 24 26

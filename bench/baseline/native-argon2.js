@@ -1,9 +1,9 @@
 /**
  * Derives one Argon2id tag natively, as the first login of a process would, and prints how many
- * milliseconds that took.
+ * milliseconds that took: `{ ms, cpuMs }`, by the clock and of processor time.
  *
- * The argument is a folder in which the package `@node-rs/argon2` is installed; without one it is
- * `node:crypto`, since Node 24.7.
+ * By `node:crypto`, since Node 24.7; before, by the package `@node-rs/argon2`, which is installed in
+ * the folder of the first argument. The second one is the cost, `{ memoryKib, passes, parallelism }`.
  * @module
  */
 
@@ -18,26 +18,28 @@ import { join } from 'node:path'
  */
 const { argon2Sync } = crypto
 
-/** Those of the daemon. */
-const PARAMETERS = { memory: 65_536, passes: 3, parallelism: 4, tagLength: 32 }
+const TAG_BYTES = 32
+
+const [folder = '.', cost = ''] = process.argv.slice(2)
+
+/** @type {import('../../src/devices/phc-string.ts').Argon2Parameters} */
+const { memoryKib, passes, parallelism } = JSON.parse(cost)
 
 const password = Buffer.from('correct horse battery staple')
 const salt = crypto.randomBytes(16)
-const run = prepare(process.argv[2])
-const start = performance.now()
+const run = prepare()
+const [start, before] = [performance.now(), process.cpuUsage()]
 await run()
-process.stdout.write(`${performance.now() - start}\n`)
+const [ms, { user, system }] = [performance.now() - start, process.cpuUsage(before)]
+process.stdout.write(JSON.stringify({ ms, cpuMs: (user + system) / 1000 }))
 
-/**
- * @param {string | undefined} folder
- * @returns {() => unknown}
- */
-function prepare(folder) {
-  if (folder === undefined) {
-    return () => argon2Sync?.('argon2id', { message: password, nonce: salt, ...PARAMETERS })
+/** @returns {() => unknown} */
+function prepare() {
+  if (argon2Sync !== undefined) {
+    const own = { message: password, nonce: salt, memory: memoryKib, passes, parallelism }
+    return () => argon2Sync('argon2id', { ...own, tagLength: TAG_BYTES })
   }
-  const { memory, passes, parallelism, tagLength } = PARAMETERS
   const { hashRaw } = createRequire(join(folder, 'package.json'))('@node-rs/argon2')
-  const options = { memoryCost: memory, timeCost: passes, parallelism, outputLen: tagLength, salt }
+  const options = { memoryCost: memoryKib, timeCost: passes, parallelism, outputLen: TAG_BYTES, salt }
   return () => hashRaw(password, options)
 }

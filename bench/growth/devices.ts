@@ -1,5 +1,6 @@
 /**
- * What a registry of many devices costs: its start, its memory, its requests, and its changes.
+ * What a registry of many devices costs: its start, its memory, and its changes. What it costs
+ * logins and requests is in `bench/auth/`.
  * @module
  */
 
@@ -11,7 +12,6 @@ import type { BenchContext } from '../support/bench.ts'
 import { setUpDaemon, startDaemon } from '../support/daemon.ts'
 import { median } from '../support/figure.ts'
 import type { CurvePoint, Findings } from '../support/findings.ts'
-import { findLoadTool } from '../support/load.ts'
 import { readMemory, usageMissing } from '../support/process-usage.ts'
 import { isQuick, timed } from '../support/rounds.ts'
 import { DEVICES, growthRow } from './growth-row.ts'
@@ -20,7 +20,6 @@ const COUNTS: readonly number[] = isQuick ? [10, 100, 1000] : [10, 100, 1000, 10
 
 const STARTS = isQuick ? 2 : 9
 const CHANGES = isQuick ? 2 : 9
-const SECONDS = isQuick ? 1 : 3
 
 /** A start leaves things to be done. */
 const SETTLE_MS = isQuick ? 1_000 : 10_000
@@ -29,8 +28,6 @@ const UNITS = {
   'devices.json': 'KB',
   'start to ready': 'ms',
   'idle memory': 'MiB',
-  'first login': 'ms',
-  'requests of one of them': 'req/s',
   'list the devices': 'ms',
   'pair one more': 'ms',
   'revoke one': 'ms',
@@ -39,8 +36,6 @@ const UNITS = {
 type Costs = Readonly<Record<keyof typeof UNITS, number>>
 
 const NAMES = Object.keys(UNITS) as readonly (keyof typeof UNITS)[]
-
-const tool = findLoadTool()
 
 export async function measureDevices(context: BenchContext): Promise<Findings> {
   const found: { readonly count: number; readonly costs: Costs }[] = []
@@ -74,12 +69,6 @@ async function measureCount({ cleanup, folder }: BenchContext, count: number): P
   starts.push(daemon.startMs)
   await sleep(SETTLE_MS)
   const memory = usageMissing === undefined ? readMemory(daemon.pid).rss : 0
-  const login = await timed(() => daemon.send('GET', '/Sync.json'))
-  const rate = await tool.measure({
-    url: `http://127.0.0.1:${daemon.port}/Sync.json`,
-    header: `Authorization: ${daemon.authorization}`,
-    seconds: SECONDS,
-  })
 
   const admin = await daemon.openAdmin()
   const lists: number[] = []
@@ -97,8 +86,6 @@ async function measureCount({ cleanup, folder }: BenchContext, count: number): P
     'devices.json': size / 1e3,
     'start to ready': median(starts),
     'idle memory': memory,
-    'first login': 1000 * login,
-    'requests of one of them': rate,
     'list the devices': 1000 * median(lists),
     'pair one more': 1000 * median(pairs),
     'revoke one': 1000 * median(revokes),

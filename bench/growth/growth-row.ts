@@ -5,7 +5,7 @@
  */
 
 import type { CurvePoint } from '../support/findings.ts'
-import { explain, type Row } from '../support/row.ts'
+import { explain, type Row, type Subject } from '../support/row.ts'
 import { formatTick } from '../support/axis.ts'
 import { describeGrowth, growthOf } from './fit.ts'
 
@@ -26,19 +26,24 @@ export interface Counted {
 }
 
 export const DEVICES: Counted = {
-  format: (number) => `${formatTick(number)} devices`,
+  format: (number) => (number === 1 ? '1 device' : `${formatTick(number)} devices`),
   step: 'device',
   perStep: 1,
 }
 
 export const BYTES: Counted = { format: formatBytes, step: 'MiB', perStep: 2 ** 20 }
 
-export function growthRow({ what, unit, points }: Cost, { format, step, perStep }: Counted): Row {
+/** @param subject What the row is called; `growth` unless told. */
+export function growthRow(
+  { what, unit, points }: Cost,
+  { format, step, perStep }: Counted,
+  subject: Subject = 'growth',
+): Row {
   const [first, last] = [points.at(0), points.at(-1)]
   if (first === undefined || last === undefined) throw new Error(`"${what}" was not measured`)
   const growth = growthOf(points.map(([number, cost]) => [number / perStep, cost]))
   const each = points.map(([number, cost]) => `${format(number)}: ${formatTick(cost)}`)
-  return explain('growth', {
+  return explain(subject, {
     what: `${what}, ${format(last[0])}`,
     unit,
     measured: [last[1]],

@@ -5,9 +5,9 @@
 
 /** What `make bench` measures: what the README tells and strangers ask, in twelve minutes at most. */
 export const TABLES: readonly string[] = [
+  'auth',
   'desktop',
   'download',
-  'first-login',
   'idle-memory',
   'install',
   'requests',

@@ -27,6 +27,8 @@ export interface DaemonSetup {
   readonly env: NodeJS.ProcessEnv
   /** The value of the `Authorization` header. */
   readonly authorization: string
+  /** The Node that serves it; the one that runs this unless told. */
+  readonly node?: string | undefined
   /** The beginning of a command that runs others. */
   readonly wrapper?: readonly [string, ...string[]]
 }
@@ -66,9 +68,9 @@ export async function startDaemon(
   mode: readonly string[] = ['--headless'],
   nodeOptions: readonly string[] = SERVICE,
 ): Promise<Daemon> {
-  const { env, authorization, wrapper = [] } = setup
+  const { env, authorization, node = process.execPath, wrapper = [] } = setup
   const listen = ['--listen', '127.0.0.1:0', '--control', '127.0.0.1:0']
-  const [program, ...args] = [...wrapper, process.execPath, ...nodeOptions, MAIN]
+  const [program, ...args] = [...wrapper, node, ...nodeOptions, MAIN]
   const command = [program, ...args, 'serve', ...mode, '--json', ...listen] as const
   const started = await startProcess(cleanup, command, env)
   const { gateway, control }: ReadyEvent = JSON.parse(started.firstLine)

@@ -8,8 +8,8 @@ import { figureOf, ratioOf, type Figure } from './figure.ts'
 
 export type Verdict = 'aim met' | 'floor met' | 'MISSED' | 'skipped' | ''
 
-/** Rows without a budget: what a small machine and what growth costs. */
-export type Subject = BudgetId | 'small' | 'growth'
+/** Rows without a budget: what a login, a small machine, and growth costs. */
+export type Subject = BudgetId | 'auth' | 'small' | 'growth'
 
 export interface Row {
   readonly budget: Subject

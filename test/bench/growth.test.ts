@@ -62,6 +62,17 @@ describe('growthRow()', () => {
     assert.equal(row.baselineName, '10 devices')
     assert.equal(row.ratio?.median, 4)
     assert.match(row.note ?? '', /a device \(10 devices: 20, 1 k devices: 80\)$/)
+    assert.equal(row.budget, 'growth')
+  })
+
+  it('begins with one device, and is called as one likes', () => {
+    const points = [
+      [1, 20],
+      [1000, 21],
+    ] as const
+    const row = growthRow({ what: 'login', unit: 'ms', points }, DEVICES, 'auth')
+    assert.equal(row.budget, 'auth')
+    assert.match(row.note ?? '', /^does not grow \(1 device: 20, 1 k devices: 21\)$/)
   })
 
   it('tells growth with size by the MiB', () => {

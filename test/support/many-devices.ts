@@ -7,7 +7,10 @@
 import { randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { argon2id } from 'hash-wasm'
-import { formatPhcString } from '../../src/devices/phc-string.ts'
+import { type Argon2Parameters, formatPhcString } from '../../src/devices/phc-string.ts'
+
+/** The least that RFC 9106 allows. */
+const CHEAP: Argon2Parameters = { memoryKib: 8, passes: 1, parallelism: 1 }
 
 export interface CheapDevice {
   readonly id: string
@@ -21,10 +24,12 @@ export interface CheapDevice {
  * Adds devices to a `devices.json` that has at least one.
  *
  * @param path Of a data directory that nobody has open.
+ * @param parameters What a first login of theirs costs; next to nothing unless told.
  */
 export async function addCheapDevices(
   path: string,
   count: number,
+  parameters: Argon2Parameters = CHEAP,
 ): Promise<readonly CheapDevice[]> {
   const file = JSON.parse(await readFile(path, 'utf8'))
   const [device] = file.devices
@@ -34,7 +39,7 @@ export async function addCheapDevices(
     const id = `did_${hex.padStart(32, '0')}`
     const username = `cheap_${hex.padStart(8, '0')}`
     const password = randomBytes(16).toString('base64url')
-    file.devices.push({ ...device, id, username, passwordHash: await hashCheaply(password) })
+    file.devices.push({ ...device, id, username, passwordHash: await hash(password, parameters) })
     added.push({
       id,
       username,
@@ -46,16 +51,16 @@ export async function addCheapDevices(
   return added
 }
 
-async function hashCheaply(password: string): Promise<string> {
+async function hash(password: string, parameters: Argon2Parameters): Promise<string> {
   const salt = randomBytes(16)
   const tag = await argon2id({
     password,
     salt,
-    memorySize: 8,
-    iterations: 1,
-    parallelism: 1,
+    memorySize: parameters.memoryKib,
+    iterations: parameters.passes,
+    parallelism: parameters.parallelism,
     hashLength: 32,
     outputType: 'binary',
   })
-  return formatPhcString({ memoryKib: 8, passes: 1, parallelism: 1, salt, tag })
+  return formatPhcString({ ...parameters, salt, tag })
 }
