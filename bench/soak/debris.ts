@@ -6,7 +6,14 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-const OWN_FILES = ['blobs', 'control.token', 'devices.json', 'item.json', 'staging']
+const OWN_FILES = [
+  'blobs',
+  'control.token',
+  'devices.json',
+  'item.json',
+  'sightings.json',
+  'staging',
+]
 
 /**
  * Unfinished files, bytes that nothing refers to, and references to bytes that are not there.

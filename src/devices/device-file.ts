@@ -1,6 +1,9 @@
 /**
  * `devices.json`. Takes what this version writes, and refuses everything else with a remedy and
  * leaves it as it is: a file that is read half would be written half.
+ *
+ * `sightings.json` has when each device was seen since. It changes all day and no disk is waited
+ * for, so a power cut may tear it; then the sightings that the other file has count.
  * @module
  */
 
@@ -42,25 +45,36 @@ const decodeTime = matching(
   'a time in milliseconds',
 )
 
-const decodeDevice: Decoder<Device> = objectOf({
-  id: matching(decodeString, (id) => DEVICE_ID.test(id), 'a device id'),
-  kind: oneOf(['phone', 'peer']),
-  label: matching(decodeString, isLabel, 'a label'),
-  username: matching(decodeString, isUsername, 'a user name'),
-  passwordHash: orAbsent(matching(decodeString, isPasswordHash, 'a hash of Argon2id')),
-  createdAt: decodeTime,
+const decodeId = matching(decodeString, (id) => DEVICE_ID.test(id), 'a device id')
+
+const SIGHTING = {
   lastSeenAt: orAbsent(decodeTime),
   lastSeenAddress: orAbsent(decodeString),
   lastClient: orAbsent(decodeString),
   dialect: orAbsent(oneOf(['sync', 'syncclipboard'])),
   reads: orAbsent(oneOf(['sync', 'syncclipboard'])),
   usesOldKeys: orAbsent(decodeBoolean),
+} as const
+
+const decodeDevice: Decoder<Device> = objectOf({
+  id: decodeId,
+  kind: oneOf(['phone', 'peer']),
+  label: matching(decodeString, isLabel, 'a label'),
+  username: matching(decodeString, isUsername, 'a user name'),
+  passwordHash: orAbsent(matching(decodeString, isPasswordHash, 'a hash of Argon2id')),
+  createdAt: decodeTime,
+  ...SIGHTING,
   linkUrl: orAbsent(decodeString),
 })
 
 const FILE = defineJsonFile({
   version: VERSION,
   decode: objectOf({ devices: arrayOf(decodeDevice) }),
+})
+
+const SIGHTINGS_FILE = defineJsonFile({
+  version: VERSION,
+  decode: objectOf({ sightings: arrayOf(objectOf({ id: decodeId, ...SIGHTING })) }),
 })
 
 /** Formats the file. */
@@ -90,15 +104,54 @@ export function parseDeviceFile(text: string | Uint8Array): readonly Device[] {
  *   to somebody else.
  */
 export async function readDeviceFile(path: string, logger: Logger): Promise<readonly Device[]> {
-  const file = await openFile(path)
-  if (file === undefined) return []
   try {
-    await takeOwnership(file, path, logger)
-    return parseDeviceFile(await file.readFile())
+    const bytes = await readPrivateFile(path, logger)
+    return bytes === undefined ? [] : parseDeviceFile(bytes)
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
     const remedy = error instanceof NewerVersionError ? 'run that version' : RESTORE
     throw new DomainError('DATA_CORRUPT', `Cannot read ${path}: ${error.message}; ${remedy}`)
+  }
+}
+
+/** Formats `sightings.json`: nothing of who may log in, which has to be durable. */
+export function formatSightings(devices: readonly Device[]): string {
+  const sightings = devices.map(
+    ({ id, lastSeenAt, lastSeenAddress, lastClient, dialect, reads, usesOldKeys }) => {
+      return { id, lastSeenAt, lastSeenAddress, lastClient, dialect, reads, usesOldKeys }
+    },
+  )
+  return SIGHTINGS_FILE.format({ sightings })
+}
+
+/** The devices as they were seen last. What cannot be read is warned of, and left out. */
+export async function readSightings(
+  path: string,
+  devices: readonly Device[],
+  logger: Logger,
+): Promise<readonly Device[]> {
+  try {
+    const bytes = await readPrivateFile(path, logger)
+    if (bytes === undefined) return devices
+    const byId = new Map(SIGHTINGS_FILE.parse(bytes).sightings.map((seen) => [seen.id, seen]))
+    return devices.map((device) => {
+      const seen = byId.get(device.id)
+      // A change has saved the sightings until then along with the device.
+      const isLater = (seen?.lastSeenAt ?? 0) > (device.lastSeenAt ?? 0)
+      return isLater ? { ...device, ...seen } : device
+    })
+  } catch (error) {
+    logger.warn('Cannot read when devices were seen last', { path, reason: String(error) })
+    return devices
+  }
+}
+
+async function readPrivateFile(path: string, logger: Logger): Promise<Buffer | undefined> {
+  const file = await openFile(path)
+  if (file === undefined) return undefined
+  try {
+    await takeOwnership(file, path, logger)
+    return await file.readFile()
   } finally {
     await file.close()
   }

@@ -1,19 +1,23 @@
 /**
- * Writes the devices file: at once for a change, some time later for a sighting, and again and
- * again while a credential has ended that the file still has.
+ * Writes the devices file: at once for a change, and again and again while a credential has ended
+ * that the file still has. Sightings have a file of their own, which is written now and then.
  * @module
  */
 
+import { dirname, join } from 'node:path'
 import { DomainError } from '../core/domain-error.ts'
-import { FileHeldError, writeFileAtomically } from '../lib/atomic-file.ts'
+import { FileHeldError, replaceFile, writeFileAtomically } from '../lib/atomic-file.ts'
 import { codeOf, FULL_DISK_CODES, hasCode, isShortage } from '../lib/system-error.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Device } from '../ports/device-registry.ts'
 import type { Logger } from '../ports/logger.ts'
-import { formatDeviceFile } from './device-file.ts'
+import { formatDeviceFile, formatSightings } from './device-file.ts'
 
-/** Sightings are worth few writes: a crash may lose this much of them. */
-const SIGHTINGS_DELAY_MS = 30_000
+/** Phones poll all day, and each write wears a memory card: a crash may lose this much. */
+const SIGHTINGS_DELAY_MS = 600_000
+
+/** A change was refused, since it could not be saved; the file may have it all the same. */
+const MEND_DELAY_MS = 30_000
 
 /** How long to wait after a change that could not be saved; doubles up to the longest pause. */
 const FIRST_RETRY_MS = 1000
@@ -26,7 +30,7 @@ export interface DeviceSaverOptions {
   readonly logger: Logger
   /** The device with what was noted about it. */
   readonly merge: (device: Device) => Device
-  /** Saves the devices as they are, in its turn; rejects as {@link DeviceSaver.save}. */
+  /** Calls {@link DeviceSaver.saveDue} in its turn, and rejects as that does. */
   readonly onDue: () => Promise<void>
   /** Called when {@link DeviceSaver.unsaved} has changed. */
   readonly onUnsaved: () => void
@@ -37,8 +41,8 @@ export class DeviceSaver {
   readonly #options: DeviceSaverOptions
   #unsaved: string | undefined
   #retryMs = FIRST_RETRY_MS
-  /** Whether the file is written some time later. */
-  isDue = false
+  /** The files that are written some time later. */
+  #due: 'nothing' | 'sightings' | 'all' = 'nothing'
   #cancel: () => void = () => {}
   #isClosed = false
 
@@ -61,12 +65,12 @@ export class DeviceSaver {
     const text = formatDeviceFile(devices.map(merge))
     // Sightings noted from here on are not in the text.
     this.#cancel()
-    this.isDue = false
+    this.#due = 'nothing'
     try {
       await writeFileAtomically(path, text)
     } catch (cause) {
       // Also brings the file back in line when it was replaced, but not known to be durable.
-      this.saveLater()
+      this.#saveLater()
       throw saveError(path, cause)
     }
     this.#retryMs = FIRST_RETRY_MS
@@ -90,17 +94,39 @@ export class DeviceSaver {
     const remedy = 'it counts until a restart, and is saved when that is possible'
     this.#options.logger.error('Cannot save that a credential has ended', { reason, remedy })
     this.#setUnsaved(reason)
-    this.saveLater()
+    this.#saveLater()
+  }
+
+  /** Notes that sightings have changed. */
+  saveSightingsLater(): void {
+    if (this.#due === 'nothing') this.#schedule('sightings', SIGHTINGS_DELAY_MS)
+  }
+
+  /** Writes what was put off. @throws As {@link save}, or the error of a failing system call. */
+  async saveDue(devices: readonly Device[]): Promise<void> {
+    if (this.#due === 'all') return this.save(devices)
+    if (this.#due === 'nothing') return
+    this.#due = 'nothing'
+    const { path, merge } = this.#options
+    try {
+      await replaceFile(sightingsPath(path), formatSightings(devices.map(merge)))
+    } catch (error) {
+      this.saveSightingsLater()
+      throw error
+    }
   }
 
   /** Writes the file some time later: soon, while it lacks a change that counts already. */
-  saveLater(): void {
+  #saveLater(): void {
+    const isOwed = this.#unsaved !== undefined
+    this.#schedule('all', isOwed ? this.#retryMs : MEND_DELAY_MS)
+    if (isOwed) this.#retryMs = Math.min(this.#retryMs * 2, LONGEST_RETRY_MS)
+  }
+
+  #schedule(due: 'sightings' | 'all', delayMs: number): void {
     this.#cancel()
     if (this.#isClosed) return
-    const isOwed = this.#unsaved !== undefined
-    const delayMs = isOwed ? this.#retryMs : SIGHTINGS_DELAY_MS
-    if (isOwed) this.#retryMs = Math.min(this.#retryMs * 2, LONGEST_RETRY_MS)
-    this.isDue = true
+    this.#due = due
     this.#cancel = this.#options.clock.after(delayMs, () => void this.#saveNow())
   }
 
@@ -108,7 +134,7 @@ export class DeviceSaver {
   async close(): Promise<void> {
     this.#isClosed = true
     this.#cancel()
-    if (this.isDue) await this.#saveNow()
+    await this.#saveNow()
     if (this.#unsaved === undefined) return
     const message = 'Credentials that have ended count again from the next start on'
     this.#options.logger.error(message, { reason: this.#unsaved })
@@ -129,6 +155,11 @@ export class DeviceSaver {
     this.#unsaved = reason
     this.#options.onUnsaved()
   }
+}
+
+/** Where sightings are, beside the devices file. */
+export function sightingsPath(path: string): string {
+  return join(dirname(path), 'sightings.json')
 }
 
 function saveError(path: string, cause: unknown): DomainError {

@@ -23,8 +23,8 @@ import type {
   Sighting,
 } from '../ports/device-registry.ts'
 import type { Logger } from '../ports/logger.ts'
-import { readDeviceFile } from './device-file.ts'
-import { DeviceSaver } from './device-saver.ts'
+import { readDeviceFile, readSightings } from './device-file.ts'
+import { DeviceSaver, sightingsPath } from './device-saver.ts'
 import { chooseNames, choosePassword, mintDeviceId } from './credential-rules.ts'
 import type { PasswordHasher } from './password-hasher.ts'
 import { Sightings } from './sightings.ts'
@@ -65,7 +65,7 @@ export class JsonDeviceRegistry implements DeviceRegistry {
     this.#saver = new DeviceSaver({
       ...options,
       merge: (device) => this.#sightings.merge(device),
-      onDue: () => this.#changes.run(() => this.#saver.save(this.#devices.list)),
+      onDue: () => this.#changes.run(() => this.#saver.saveDue(this.#devices.list)),
       onUnsaved: () => this.#watchers.notify(),
     })
   }
@@ -76,7 +76,10 @@ export class JsonDeviceRegistry implements DeviceRegistry {
    * @throws {DomainError} `DATA_CORRUPT`, `DATA_DIRECTORY_UNUSABLE`, naming file and remedy.
    */
   static async open(options: JsonDeviceRegistryOptions): Promise<JsonDeviceRegistry> {
-    return new JsonDeviceRegistry(options, await readDeviceFile(options.path, options.logger))
+    const { path, logger } = options
+    const devices = await readDeviceFile(path, logger)
+    const seen = await readSightings(sightingsPath(path), devices, logger)
+    return new JsonDeviceRegistry(options, seen)
   }
 
   get revision(): number {
@@ -148,12 +151,13 @@ export class JsonDeviceRegistry implements DeviceRegistry {
 
   revoke(idOrUsername: string): Promise<Revocation> {
     return this.#end(async () => {
-      const { id } = this.#get(idOrUsername)
+      const { id, lastSeenAt } = this.#get(idOrUsername)
       const next = this.#devices.list.filter((other) => other.id !== id)
       if (this.#options.isBrief === true) await this.#saver.save(next)
       this.#commit(next, id)
       this.#sightings.forget(id)
       if (this.#options.isBrief !== true) await this.#saver.saveOrOwe(next)
+      if (lastSeenAt !== undefined) this.#saver.saveSightingsLater()
       return { id, unsaved: this.unsaved }
     })
   }
@@ -169,7 +173,7 @@ export class JsonDeviceRegistry implements DeviceRegistry {
       this.#options.logger.info('A device logged in from a new address', fields)
     }
     this.#watchers.notify()
-    if (!this.#saver.isDue) this.#saver.saveLater()
+    this.#saver.saveSightingsLater()
   }
 
   onCredentialGone(listener: (deviceId: string) => unknown): () => void {

@@ -3,6 +3,7 @@ import {
   chmod,
   chown,
   mkdir,
+  open,
   readdir,
   readFile,
   rm,
@@ -93,67 +94,124 @@ describe('sightings on disk', () => {
   const at = 1_800_000_000_000
   const sighting = { at, address: '::1', client: 'app/1', dialect: 'sync' } as const
 
-  it('are written once, some time after the first of many requests', async (t) => {
-    const { path, clock, open } = await setUp(t)
-    const registry = await open()
+  async function setUpSeen(t: TestContext) {
+    const setup = await setUp(t)
+    const registry = await setup.open()
     const { device } = await registry.add({ kind: 'phone' })
+    const seenPath = join(setup.folder, 'sightings.json')
+    // Its turn comes behind a write that is under way.
+    const settled = () => assert.rejects(registry.revoke('nobody'), { code: 'NO_SUCH_DEVICE' })
+    return { ...setup, registry, device, seenPath, settled }
+  }
+
+  it('are six writes an hour of a phone that polls, and wait for no disk', async (t) => {
+    const { path, seenPath, clock, registry, device, settled } = await setUpSeen(t)
+    const probe = await open(path)
+    const sync = t.mock.method(Object.getPrototypeOf(probe), 'sync')
+    await probe.close()
     const written = await readFile(path, 'utf8')
-    for (let at = 1; at <= 1_000; at++) registry.noteSighting(device.id, { ...sighting, at })
-    assert.equal(clock.pending, 1)
-    clock.advance(29_999)
-    assert.equal(await readFile(path, 'utf8'), written)
-    clock.advance(1)
-    assert.equal(clock.pending, 0)
+    let writes = 0
+    for (let last = 0, second = 1; second <= 3600; second++) {
+      registry.noteSighting(device.id, { ...sighting, at: at + second })
+      clock.advance(1000)
+      await settled()
+      const { ino } = await stat(seenPath).catch(() => ({ ino: last }))
+      if (ino !== last) writes += 1
+      last = ino
+    }
     await registry.close()
-    assert.deepEqual((await open()).list(), [
-      {
-        ...device,
-        lastSeenAt: 1_000,
-        lastSeenAddress: '::1',
-        lastClient: 'app/1',
-        dialect: 'sync',
-      },
-    ])
+    assert.deepEqual([writes, sync.mock.callCount()], [6, 0])
+    assert.equal(await readFile(path, 'utf8'), written)
   })
 
-  it('are written at the end', async (t) => {
-    const { clock, open } = await setUp(t)
-    const registry = await open()
-    const { device } = await registry.add({ kind: 'phone' })
+  it('are written some time after the first of many requests', async (t) => {
+    const { seenPath, clock, open, registry, device, settled } = await setUpSeen(t)
+    for (let at = 1; at <= 1_000; at++) registry.noteSighting(device.id, { ...sighting, at })
+    assert.equal(clock.pending, 1)
+    clock.advance(599_999)
+    await settled()
+    await assert.rejects(stat(seenPath), { code: 'ENOENT' })
+    clock.advance(1)
+    await settled()
+    assert.equal(clock.pending, 0)
+    const last = { lastSeenAt: 1_000, lastSeenAddress: '::1', lastClient: 'app/1' }
+    assert.deepEqual((await open()).list(), [{ ...device, ...last, dialect: 'sync' }])
+  })
+
+  it('are written at the end, for the owner alone', async (t) => {
+    const { seenPath, clock, open, registry, device } = await setUpSeen(t)
     registry.noteSighting(device.id, sighting)
     await registry.close()
     assert.equal(clock.pending, 0)
     assert.equal((await open()).find(device.id)?.lastSeenAt, sighting.at)
+    assert.equal((await stat(seenPath)).mode & 0o777, 0o600)
+    assert.equal((await readFile(seenPath, 'utf8')).includes('argon2'), false)
   })
 
   it('are written along with a change, and then need no write of their own', async (t) => {
-    const { clock, open } = await setUp(t)
-    const registry = await open()
-    const { device } = await registry.add({ kind: 'phone' })
+    const { folder, clock, open, registry, device } = await setUpSeen(t)
     registry.noteSighting(device.id, sighting)
     await registry.add({ kind: 'peer' })
     assert.equal(clock.pending, 0)
+    assert.deepEqual(await readdir(folder), ['devices.json'])
     assert.equal((await open()).find(device.id)?.lastSeenAt, sighting.at)
     registry.noteSighting(device.id, sighting)
     assert.equal(clock.pending, 1)
   })
 
+  it('that a change has saved count before older ones', async (t) => {
+    const { clock, open, registry, device, settled } = await setUpSeen(t)
+    registry.noteSighting(device.id, sighting)
+    clock.advance(600_000)
+    await settled()
+    registry.noteSighting(device.id, { ...sighting, at: at + 1, address: '::2' })
+    await registry.add({ kind: 'peer' })
+    const { lastSeenAt, lastSeenAddress } = (await open()).find(device.id) ?? {}
+    assert.deepEqual(
+      { lastSeenAt, lastSeenAddress },
+      { lastSeenAt: at + 1, lastSeenAddress: '::2' },
+    )
+  })
+
+  it('of a device that is revoked go from there', async (t) => {
+    const { seenPath, open, registry, device } = await setUpSeen(t)
+    registry.noteSighting(device.id, sighting)
+    await registry.close()
+    const again = await open()
+    await again.revoke(device.id)
+    await again.close()
+    assert.equal((await readFile(seenPath, 'utf8')).includes(device.id), false)
+  })
+
   it('wait for the next time when they cannot be written', async (t) => {
-    const { folder, path, clock, logger, open } = await setUp(t)
-    const registry = await open()
-    const { device } = await registry.add({ kind: 'phone' })
+    const { folder, path, clock, logger, open, registry, device, settled } = await setUpSeen(t)
     registry.noteSighting(device.id, sighting)
     const kept = await readFile(path)
     await rm(folder, { recursive: true })
-    clock.advance(30_000)
-    // Fails behind the write that is under way, and so tells when that has ended.
-    await assert.rejects(registry.add({ kind: 'phone' }), { code: 'DATA_DIRECTORY_UNUSABLE' })
+    clock.advance(600_000)
+    await settled()
     assert.match(logger.text, /Cannot save when devices were seen/)
     await mkdir(folder)
     await writeFile(path, kept)
-    clock.advance(30_000)
+    clock.advance(600_000)
     await registry.close()
     assert.equal((await open()).find(device.id)?.lastSeenAt, sighting.at)
+  })
+
+  it('that a power cut has torn cost those since the last change', async (t) => {
+    const { seenPath, logger, open, registry, device } = await setUpSeen(t)
+    registry.noteSighting(device.id, sighting)
+    await registry.add({ kind: 'peer' })
+    registry.noteSighting(device.id, { ...sighting, at: at + 1 })
+    await registry.close()
+    assert.equal((await open()).find(device.id)?.lastSeenAt, at + 1)
+    const good = await readFile(seenPath)
+    for (const bytes of [Buffer.alloc(0), good.subarray(0, 40), Buffer.alloc(good.length)]) {
+      await writeFile(seenPath, bytes)
+      logger.lines.length = 0
+      assert.equal((await open()).find(device.id)?.lastSeenAt, at)
+      assert.match(logger.text, /Cannot read when devices were seen last/)
+    }
   })
 })
 

@@ -189,7 +189,7 @@ describe('the gateway of a daemon', needsProc, () => {
     await vitals.settled(before)
     assert.deepEqual(await phone.document(), document)
     assert.equal(String(await phone.download()), 'its bytes')
-    const isLazy = (path: string): boolean => !path.endsWith('devices.json')
+    const isLazy = (path: string): boolean => !path.endsWith('sightings.json')
     const same = (all: typeof files) => Object.entries(all).filter(([path]) => isLazy(path))
     assert.deepEqual(same(takeSnapshot(daemon.folder)), same(files))
 

@@ -407,6 +407,7 @@ const KNOWN_NAMES = [
   'lock',
   'member.json',
   'peers.json',
+  'sightings.json',
   'staging',
 ]
 

@@ -71,7 +71,15 @@ function cellOf(cells: Map<string, Cell>, key: string): Cell {
   return cell
 }
 
-const KNOWN_NAMES = ['blobs', 'control.token', 'devices.json', 'item.json', 'lock', 'staging']
+const KNOWN_NAMES = [
+  'blobs',
+  'control.token',
+  'devices.json',
+  'item.json',
+  'lock',
+  'sightings.json',
+  'staging',
+]
 
 /** Compares a data directory, on which a daemon has just started, with what is known; all of it. */
 export async function settleFiles(data: string, ledger: Ledger): Promise<void> {
