@@ -127,7 +127,11 @@ export class DiskLatestItem implements LatestItem {
     const content = await readOwnFile(this.#options.path)
     if (content === undefined) return
     const { text, binary } = parseItemFile(content)
-    this.#text = text && this.#isFit(text) ? { item: text, blob: undefined } : undefined
+    if (text !== undefined && this.#isFit(text)) {
+      // Or the first reader of a long one would keep all others waiting.
+      await prepareText(text)
+      this.#text = { item: text, blob: undefined }
+    }
     if (binary === undefined) return
     const { item } = binary
     this.#binary = { item, blob: await this.#restore(binary) }

@@ -16,6 +16,7 @@ import {
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { MAX_METADATA_BYTES, MAX_NAME_TEXT_BYTES } from '../../src/core/limits.ts'
+import { preparedBytes } from '../../src/lib/long-text.ts'
 import { fileItem, textItem } from '../support/latest-item-contract.ts'
 import { temporaryFile } from '../support/temporary-folder.ts'
 import {
@@ -66,6 +67,9 @@ describe('the item on disk', () => {
     await storage.latest.put(item, undefined)
     const again = await storage.restart()
     assert.deepEqual(again.latest.current, { item, blob: undefined })
+    // Its first reader stops nobody, however long it is.
+    const { length } = Buffer.from(JSON.stringify(item.text))
+    assert.equal(preparedBytes(again.latest.current?.item ?? { text: '' }), length)
     assert.equal(String(await bytesOf(again)), 'hello')
     assert.equal((await again.blobFiles()).length, 1)
   })
