@@ -135,9 +135,10 @@ export interface PartialHold {
   append(bytes: AsyncIterable<Uint8Array>, onProgress: (offset: number) => void): Promise<void>
 
   /**
-   * Takes back what was appended behind an offset. Where the disk fails, nothing is left at all.
+   * Takes back what was appended behind an offset. Where the disk fails, or after too many times,
+   * nothing is left at all.
    *
-   * @throws {DomainError} `NO_SPACE`.
+   * @throws {DomainError} `NO_SPACE`; `BLOB_GONE`.
    */
   truncate(offset: number): Promise<void>
 

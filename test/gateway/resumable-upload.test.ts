@@ -663,6 +663,20 @@ describe('the digests of uploads (RFC 9530)', () => {
     assert.equal(String(hash).toLowerCase(), sha256('hello world'))
   })
 
+  it('of one request end an upload that had wrong ones too often', async (t) => {
+    const at = await serveUploads(t)
+    const path = await at.create('hello')
+    const fields = [MORE, digestOf('Content', 'other')]
+    // Each has all that came before read again.
+    for (let times = 1; times <= 8; times += 1) {
+      assert.equal((await at.patch(path, 5, 'x', fields)).status, 400)
+    }
+    assert.equal(await offsetOf(at, path), 5)
+    assert.equal((await at.patch(path, 5, 'x', fields)).status, 404)
+    assert.equal((await at.ask(`HEAD ${path}`, [])).status, 404)
+    assert.deepEqual(await at.storage.blobFiles(), [])
+  })
+
   it('of one request leave what came of it when its connection broke', async (t) => {
     const at = await serveUploads(t)
     const path = await at.create()

@@ -26,6 +26,9 @@ import { gone, isTooMuch, seized } from './reasons.ts'
 import { UploadFacts, type UploadKind, type UploadState } from './upload-facts.ts'
 import { OwnRecords, type RecordFolders } from './upload-records.ts'
 
+/** Each has the whole file read and hashed again, for a request of one byte. */
+const MAX_TRUNCATIONS = 8
+
 /** The parts that all uploads work with. */
 export interface UploadDeps {
   readonly blobs: Pick<DiskBlobStore, 'begin'>
@@ -54,6 +57,7 @@ export class Upload extends UploadFacts implements PartialUpload {
   readonly #turns = new Turns()
   #file: GrowingBlob | undefined
   #blob: HashedBlob | undefined
+  #truncations = 0
   #end: () => void = () => {}
 
   constructor(deps: UploadDeps, source: UploadSource, kind: UploadKind) {
@@ -286,6 +290,8 @@ export class Upload extends UploadFacts implements PartialUpload {
 
   async #truncate(offset: number): Promise<void> {
     try {
+      this.#truncations += 1
+      if (this.#truncations > MAX_TRUNCATIONS) throw gone()
       await this.#fileOf().truncate(offset)
     } catch (error) {
       this.reason ??= gone()
