@@ -20,6 +20,11 @@ export interface Item {
   readonly contentHash: string
   /** SHA-256 of `dataName + "|" + UPPER-HEX(SHA-256 of the bytes)`; `contentHash` for a Text. */
   readonly nameHash: string
+  /**
+   * The hash of its files, where it is a Group of which that is known: programs of the reference
+   * protocol compute it when they have unpacked it, and take no other.
+   */
+  readonly groupHash?: string | undefined
   /** Hashes that clients sent for this item, oldest first. */
   readonly aliases: readonly string[]
   /** When it last became the current item, in Unix milliseconds. */
@@ -62,11 +67,12 @@ export function isHash(text: string): boolean {
   return HASH.test(text)
 }
 
-/** Whether `hash` names this item: its content, its name-bound hash or an alias, in any case. */
+/** Whether `hash` names this item: one of its own hashes or an alias, in any case. */
 export function matchesHash(item: Item, hash: string): boolean {
   const wanted = hash.toLowerCase()
   if (wanted === '') return false
-  return wanted === item.contentHash || wanted === item.nameHash || item.aliases.includes(wanted)
+  const { contentHash, nameHash, groupHash, aliases } = item
+  return [contentHash, nameHash, groupHash].includes(wanted) || aliases.includes(wanted)
 }
 
 /** `aliases` with one more hash; the oldest gives way, and what cannot be a hash is left out. */

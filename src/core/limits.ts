@@ -70,6 +70,9 @@ export const MAX_GROUP_DEPTH = 64
 /** A relative name in a Group, in UTF-8: the longest path that every usual system can make. */
 export const MAX_GROUP_NAME_BYTES = 1024
 
+/** A Group that came is looked into up to this: a second or two, behind ten of its upload. */
+export const MAX_UNPACKED_BYTES: number = 512 * MIB
+
 /** Items that the owner may ask to be kept in mind, besides the current one. */
 export const MAX_RECENT_ITEMS = 100
 

@@ -54,8 +54,8 @@ export interface Wishes {
 /** The parts that a {@link ClipboardPipeline} works with. */
 export interface PipelineDeps {
   readonly staging: Pick<StagingArea, 'take' | 'takeBatch'>
-  /** Needed where several uploads may become one item. */
-  readonly blobs?: Pick<BlobStore, 'bundle'> | undefined
+  /** Needed where there are Groups. */
+  readonly blobs?: Pick<BlobStore, 'bundle' | 'groupHashOf'> | undefined
   readonly latest: LatestItem
   readonly changes: ChangeHub
   readonly clock: Clock

@@ -24,6 +24,8 @@ export interface NamedBytes {
   readonly dataName: string
   readonly mediaType: string
   readonly blob: HashedBlob
+  /** As `Item` has it. */
+  readonly groupHash?: string | undefined
 }
 
 /** Some clients name a File in `text` only. */
@@ -97,7 +99,8 @@ function findRenamed(
   if (type === 'Text' || dataName === '') throw nothingStaged()
   const mediaType =
     told === undefined ? stored.item.mediaType : classifyMediaType(told, new Uint8Array(), dataName)
-  const as = { type: typeOf(type, mediaType), dataName, mediaType, blob }
+  const { groupHash } = stored.item
+  const as = { type: typeOf(type, mediaType), dataName, mediaType, blob, groupHash }
   return { kind: 'known', stored, as }
 }
 

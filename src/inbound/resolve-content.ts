@@ -61,8 +61,8 @@ const NO_ENDINGS: ContentEndings = {
 
 interface ResolveDeps {
   readonly staging: Pick<StagingArea, 'take' | 'takeBatch'>
-  /** Needed for a batch that becomes a Group. */
-  readonly blobs?: Pick<BlobStore, 'bundle'> | undefined
+  /** Needed for a batch that becomes a Group, and for the hash of the files of any other. */
+  readonly blobs?: Pick<BlobStore, 'bundle' | 'groupHashOf'> | undefined
   readonly clock: Pick<Clock, 'now'>
   readonly latest: Pick<LatestItem, 'current' | 'binary'>
   /** The longest text that may become an item, in bytes of JSON: there documents have it. */
@@ -174,7 +174,11 @@ async function fromBytes(
   deps: ResolveDeps,
 ): Promise<NewContent> {
   if (type === 'Text') return textContent(await readText(blob, deps.maxTextBytes), deps, endings)
-  return { kind: 'bytes', type: typeOf(type, mediaType), dataName, mediaType, blob, endings }
+  const content = { kind: 'bytes', type: typeOf(type, mediaType), dataName, mediaType } as const
+  if (type !== 'Group') return { ...content, blob, endings }
+  // Its sender may tell any hash, and its readers go by what they unpack.
+  const groupHash = await deps.blobs?.groupHashOf(blob, deps.signal)
+  return { ...content, blob, groupHash, endings }
 }
 
 /** A text that another member has too, and that is here as an item or as the bytes of a file. */
@@ -259,7 +263,7 @@ export async function describeItem(
       activatedAt,
     }
   }
-  const { type, dataName, mediaType, blob } = content
+  const { type, dataName, mediaType, blob, groupHash = blob.groupHash } = content
   const { sha256, blake3 } = blob.digests
   return {
     type,
@@ -270,15 +274,16 @@ export async function describeItem(
     contentId: await contentIdOf(type, blake3),
     contentHash: sha256,
     nameHash: nameHashOf(dataName, sha256),
-    aliases: blob.groupHash === undefined ? [] : [blob.groupHash],
+    ...(groupHash === undefined || type !== 'Group' ? {} : { groupHash }),
+    aliases: [],
     activatedAt,
     ...(inbound.bytes.kind === 'batch' ? { batch: inbound.bytes.batch } : {}),
   }
 }
 
 /**
- * The hashes by which clients may ask for an item, with the one that its sender told, and at the
- * end the one that was found out here. The same content keeps those it was known by.
+ * The hashes by which clients may ask for an item, with the one that its sender told. The same
+ * content keeps those it was known by.
  */
 export function aliasesOf(
   item: Item,
@@ -289,8 +294,7 @@ export function aliasesOf(
   const { aliases = [], nameHash = '' } = same?.item ?? {}
   // The hash of a Group is never bound to its name, and nobody was ever shown one that is.
   const formerName = item.type === 'Group' ? '' : nameHash
-  const [ownHash = ''] = item.aliases
-  return [formerName, hash, ownHash].reduce(
+  return [formerName, hash].reduce(
     (known, alias) => withAlias({ ...item, aliases: known }, alias),
     aliases,
   )

@@ -37,10 +37,7 @@ export interface HashedBlob extends Blob {
   readonly digests: Digests
   /** The files of an archive that is made of blobs of ours; absent for any other blob. */
   readonly members?: readonly BlobMember[] | undefined
-  /**
-   * The hash of the files of an archive that was made in this run, as programs of the reference
-   * protocol compute it when they have unpacked it: hex in lower case.
-   */
+  /** See {@link BlobStore.groupHashOf}; there when the archive was made here, in this run. */
   readonly groupHash?: string | undefined
 
   /** Gives the bytes up. Calling it twice is fine. Never removes a file that is not ours. */
@@ -112,6 +109,17 @@ export interface BlobStore {
    * @throws `signal.reason` when aborted.
    */
   bundle(members: readonly BlobMember[], signal: AbortSignal): Promise<BlobBundle>
+
+  /**
+   * The hash of the files of a zip archive, as programs of the reference protocol compute it when
+   * they have unpacked it: hex in lower case. Reads the archive once, and none of more than
+   * `MAX_UNPACKED_BYTES`.
+   *
+   * @returns `undefined` for what is no archive, is damaged, is too large, or is not unpacked to
+   *   the same on every system; and when it cannot be read just then.
+   * @throws `signal.reason` when aborted.
+   */
+  groupHashOf(blob: HashedBlob, signal: AbortSignal): Promise<string | undefined>
 }
 
 /** A new blob, and how much of what was copied is not in it. */

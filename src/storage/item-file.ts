@@ -79,6 +79,7 @@ const decodeItem: Decoder<Item> = objectOf({
   contentId: decodeContentId,
   contentHash: decodeDigest,
   nameHash: decodeDigest,
+  groupHash: optional(decodeDigest),
   aliases: arrayOf(decodeString),
   activatedAt: decodeNumber,
   batch: optional(matching(decodeString, isBatchId, 'a batch')),

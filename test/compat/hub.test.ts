@@ -21,7 +21,11 @@ const ITEMS: readonly Copied[] = [
   copiedText('😀 and more; '.repeat(2000)),
   copiedFile('Image', 'Image_2026-01-31_12-34-56.png', sample('dots.png')),
   copiedFile('File', 'Bericht für März 报告.pdf', sample('report.pdf')),
-  copiedGroup('File_2026-01-31.zip', sample('two-files.zip')),
+  copiedGroup('File_2026-01-31.zip', sample('two-files.zip'), {
+    'alpha.txt': 'alpha\n',
+    'notes/': '',
+    'notes/beta.txt': 'beta\n',
+  }),
 ]
 
 describe('the desktop program of the reference project, in its default account', () => {

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
@@ -10,6 +11,7 @@ import { pathToFileURL } from 'node:url'
 import { pasteUntil } from '../desktop/x11/support/xclip.ts'
 import { startDaemonProcess } from '../support/daemon-process.ts'
 import { createPhone, readObject, type BatchFile } from '../support/phone.ts'
+import { sha256 } from '../support/hashes.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { groupHashOf, unzip } from '../support/unzip.ts'
@@ -168,5 +170,59 @@ describe('on a desktop, files that a phone sends at once', needs('Xvfb', 'xclip'
     )
     assert.match(daemon.stderr(), /Cannot save what was sent/)
     assert.equal((await phone.document())['type'], 'Group')
+  })
+})
+
+describe('a Group that another program made', () => {
+  const zip = readFileSync(new URL('../../fixtures/clients/samples/two-files.zip', import.meta.url))
+  const hash = groupHashOf({ 'alpha.txt': 'alpha\n', 'notes/': '', 'notes/beta.txt': 'beta\n' })
+  const wrong = sha256('not what is in it')
+  const DESKTOP = { 'User-Agent': 'SyncClipboard.Desktop.Default3.2.0' }
+
+  it('has the hash of its files, whatever its sender told, and keeps it', async (t) => {
+    const folder = await temporaryFolder(t)
+    const first = await startDaemonProcess(t, { ...HEADLESS, folder })
+    const [device, other] = [await first.pair('Pixel'), await first.pair('iPad')]
+    const phone = createPhone(device, first.ready.gateway)
+    const push = async (told: string, by = phone): Promise<void> => {
+      const body = JSON.stringify({ type: 'Group', dataName: 'two.zip', hasData: true, hash: told })
+      const answer = await by.fetch('/SyncClipboard.json', { method: 'PUT', body })
+      assert.equal(answer.status, 200)
+    }
+    const reads = async (by = phone): Promise<readonly unknown[]> => {
+      const document = await readObject(await by.fetch('/SyncClipboard.json', { headers: DESKTOP }))
+      const path = `/api/history/Group-${hash.toUpperCase()}`
+      const record = await readObject(await by.fetch(path, { headers: DESKTOP }))
+      return [document['type'], document['hash'], record['hash']]
+    }
+    const right = ['Group', hash.toUpperCase(), hash.toUpperCase()]
+    for (const told of ['', wrong, sha256(zip), 'D41D8CD98F00B204']) {
+      await phone.pushText(`before ${told}`)
+      await phone.fetch('/file/two.zip', { method: 'PUT', body: zip })
+      await push(told)
+      assert.deepEqual(await reads(), right, told)
+    }
+    // Without its bytes, under a hash that it is known by.
+    await phone.pushText('in between')
+    await push(wrong)
+    assert.deepEqual(await reads(), right)
+    const form = new FormData()
+    for (const [name, value] of Object.entries({ type: 'Group', hash: wrong, hasData: 'true' }))
+      form.set(name, value)
+    form.set('data', new File([zip], 'posted.zip'))
+    await phone.pushText('once more')
+    assert.equal((await phone.fetch('/api/history', { method: 'POST', body: form })).status, 200)
+    assert.deepEqual(await reads(), right)
+    first.child.kill('SIGKILL')
+    await once(first.child, 'exit')
+
+    const second = await startDaemonProcess(t, { ...HEADLESS, folder })
+    const after = createPhone(other, second.ready.gateway)
+    assert.deepEqual(await reads(after), right)
+    await after.pushText('later')
+    await push(wrong, after)
+    assert.deepEqual(await reads(after), right)
+    assert.deepEqual(await after.download(), zip)
+    assert.equal(await second.stop(), 0)
   })
 })

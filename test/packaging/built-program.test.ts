@@ -22,6 +22,7 @@ import { SETTING_OPTIONS } from '../../src/cli/setting-options.ts'
 import { MIB } from '../../src/core/limits.ts'
 import { xclipCopy, xclipPaste } from '../desktop/x11/support/xclip.ts'
 import { isolatedEnvironment, startDaemonProcess } from '../support/daemon-process.ts'
+import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { Xvfb } from '../support/xvfb.ts'
@@ -375,6 +376,9 @@ describe('the program as it is built', () => {
         'text/uri-list',
       )
       await call({ command: 'watch --json --data-dir data', until: /"Group"/ })
+      // And a Group of another program.
+      const phone = createPhone({ username: 'phone_here', password: PASSWORD }, url)
+      await phone.pushFile('Group', 'other.zip', Buffer.from('PK'))
       await call({ command: 'push --data-dir data photo.jpg' })
       while (!(await xclipPaste(display, 'image/png'))?.includes('PNG'));
 

@@ -18,6 +18,7 @@ const items: fc.Arbitrary<Item> = fc.record({
   contentId: hashes.map((hash): Item['contentId'] => `blake3v1:${hash}`),
   contentHash: hashes,
   nameHash: hashes,
+  groupHash: fc.option(hashes, { nil: undefined }),
   aliases: fc.array(hashes),
   activatedAt: fc.integer(),
   batch: fc.option(fc.constant('0123456789abcdef'.repeat(2)), { nil: undefined }),

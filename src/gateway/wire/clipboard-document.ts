@@ -183,10 +183,11 @@ export function documentOf(
  * |---|---|---|
  * | Text | content hash | the same, upper case |
  * | Image, File | content hash | name-bound hash, upper case: clients verify downloads with it |
- * | Group | content hash | the last alias, else the content hash; upper case |
+ * | Group | content hash | that of its files, or the last alias, or the content hash; upper case |
  */
 export function wireHash(item: Item, dialect: Dialect): string {
-  if (dialect === 'sync') return item.contentHash
-  const hash = item.type === 'Group' ? (item.aliases.at(-1) ?? item.contentHash) : item.nameHash
+  const { type, contentHash, nameHash, groupHash, aliases } = item
+  if (dialect === 'sync') return contentHash
+  const hash = type === 'Group' ? (groupHash ?? aliases.at(-1) ?? contentHash) : nameHash
   return hash.toUpperCase()
 }

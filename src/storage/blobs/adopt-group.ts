@@ -1,6 +1,7 @@
 /**
  * Makes one blob of files and folders of the user: walks, has the archive made once in a worker to
- * hash it, and keeps a list. The worker is there for one group, and ends with it.
+ * hash it, and keeps a list. Has archives that came read in a worker, too. Each worker is there for
+ * one group, and ends with it.
  *
  * The package `yazl` is optional and CommonJS, and has no types. Only the worker loads it.
  * @module
@@ -9,6 +10,8 @@
 import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
 import { DomainError } from '../../core/domain-error.ts'
+import { MAX_GROUP_ENTRIES, MAX_UNPACKED_BYTES } from '../../core/limits.ts'
+import { groupHashOf } from '../../hashing/content-id.ts'
 import { isProgramGone, PROGRAM_GONE } from '../../lib/program-files.ts'
 import { codeOf } from '../../lib/system-error.ts'
 import type { CopiedGroup } from '../../ports/blob.ts'
@@ -28,7 +31,7 @@ import {
   type GroupFile,
   type GroupMember,
 } from './group-list.ts'
-import type { ZipAnswer, ZippedFile, ZipTask } from './zip-task.ts'
+import type { UnzipAnswer, UnzipTask, ZipAnswer, ZippedFile, ZipTask } from './zip-task.ts'
 
 interface AdoptGroupOptions extends WalkOptions {
   /** Makes a blob of ours. */
@@ -46,7 +49,8 @@ export async function adoptGroup(
   if (archive === undefined) {
     throw new DomainError('GROUP_EMPTY', 'Cannot share several files: none of them can be read')
   }
-  const { size, frame, digests, groupHash } = archive
+  const { size, frame, digests } = archive
+  const groupHash = groupHashOf(archive.entries)
   const list = { size, frame, files: archive.files.map((file) => toGroupFile(file, tree)) }
   // An archive with gaps would be read wrongly ever after.
   if (!isWhole(list)) throw new Error('Cannot share several files: the archive has gaps')
@@ -71,7 +75,8 @@ export async function bundleGroup(
   const tree = { files, folders: [], leftOut: { unreadable: 0, special: 0 } }
   const { archive, unreadable } = await zipOnce(tree, { signal, maxBytes })
   if (archive === undefined || unreadable > 0) throw gone('some of them cannot be read')
-  const { size, frame, digests, groupHash } = archive
+  const { size, frame, digests } = archive
+  const groupHash = groupHashOf(archive.entries)
   const list = { size, frame, files: archive.files.map((file) => toGroupFile(file, tree)) }
   if (!isWhole(list)) throw new Error('Cannot keep several files: the archive has gaps')
   const kept = await keep(encodeGroupList({ ...list, members: members.map(toRecord) }))
@@ -103,13 +108,32 @@ export async function zipOnce(
   { files, folders }: CopiedTree,
   { maxBytes, signal }: WalkOptions,
 ): Promise<ZipAnswer> {
-  signal.throwIfAborted()
   const task: ZipTask = { files, folders, maxBytes }
-  const entry = new URL('./zip-worker.js', import.meta.url)
-  const worker = new Worker(entry, { workerData: task })
+  const answer: ZipAnswer = await work(new URL('./zip-worker.js', import.meta.url), task, signal)
+  const { failure } = answer
+  if (failure !== undefined) throw new DomainError(failure.code, failure.message)
+  return answer
+}
+
+/** The hash of the files of an archive that came, as `BlobStore.groupHashOf` of the ports. */
+export async function hashUnpacked(
+  { path, size }: Pick<DiskBlob, 'path' | 'size'>,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (size > MAX_UNPACKED_BYTES) return undefined
+  const task: UnzipTask = { path, maxEntries: MAX_GROUP_ENTRIES, maxBytes: MAX_UNPACKED_BYTES }
+  const worker = new URL('./unzip-worker.js', import.meta.url)
+  const { entries }: UnzipAnswer = await work(worker, task, signal)
+  return entries && groupHashOf(entries)
+}
+
+/** Has a worker do a task. @throws `signal.reason` when aborted. */
+async function work<Answer>(entry: URL, task: object, signal: AbortSignal): Promise<Answer> {
+  signal.throwIfAborted()
+  const worker = new Worker(entry, { workerData: task, execArgv: [] })
   let abort = (): void => undefined
   try {
-    const answer = await new Promise<ZipAnswer>((resolve, reject) => {
+    return await new Promise<Answer>((resolve, reject) => {
       abort = () => reject(signal.reason)
       signal.addEventListener('abort', abort)
       worker.on('message', resolve)
@@ -117,13 +141,10 @@ export async function zipOnce(
         // The message of the worker may name a file.
         const reason = codeOf(cause) ?? (cause instanceof Error ? cause.name : typeof cause)
         const what = isProgramGone() ? PROGRAM_GONE : `the worker failed (${reason})`
-        reject(new Error(`Cannot make the archive: ${what}`, { cause }))
+        reject(new Error(`Cannot work on the archive: ${what}`, { cause }))
       })
-      worker.on('exit', () => reject(new Error('Cannot make the archive: the worker ended')))
+      worker.on('exit', () => reject(new Error('Cannot work on the archive: the worker ended')))
     })
-    const { failure } = answer
-    if (failure !== undefined) throw new DomainError(failure.code, failure.message)
-    return answer
   } finally {
     signal.removeEventListener('abort', abort)
     await worker.terminate()

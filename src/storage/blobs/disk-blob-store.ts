@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { digestsOf } from '../../hashing/content-id.ts'
 import type { FileHasher } from '../../hashing/file-hasher.ts'
 import { createPrivateFile, syncFolder } from '../../lib/atomic-file.ts'
+import { messageOf } from '../../lib/describe-failure.ts'
 import { only } from '../../lib/read-bytes.ts'
 import { Semaphore } from '../../lib/semaphore.ts'
 import { codeOf } from '../../lib/system-error.ts'
@@ -19,6 +20,7 @@ import type {
   BytesToReceive,
   CopiedGroup,
   Digests,
+  HashedBlob,
 } from '../../ports/blob.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { WriterPool } from './blob-writer.ts'
@@ -33,7 +35,7 @@ import {
 } from './disk-blob.ts'
 import { isDiskFailure, toDomainError } from '../home/disk-errors.ts'
 import type { DiskSpace } from '../home/disk-space.ts'
-import { adoptGroup, bundleGroup } from './adopt-group.ts'
+import { adoptGroup, bundleGroup, hashUnpacked } from './adopt-group.ts'
 import { GroupBlob } from './group-blob.ts'
 import { decodeGroupList, type GroupMember, type MemberRecord } from './group-list.ts'
 import { hashFile } from './hash-file.ts'
@@ -66,6 +68,8 @@ export class DiskBlobStore implements BlobStore {
   readonly #options: DiskBlobStoreOptions
   /** One archive of uploads is made at a time: each takes a worker. */
   readonly #archives = new Semaphore(1)
+  /** And one is read at a time: making one takes long for large files. */
+  readonly #looks = new Semaphore(1)
   readonly #synced = new WeakSet<DiskBlob | GroupBlob>()
   readonly #pool: WriterPool = {
     held: 0,
@@ -140,6 +144,17 @@ export class DiskBlobStore implements BlobStore {
       signal,
     )
     return { blob, dissolve: () => blob.list.discard() }
+  }
+
+  async groupHashOf(blob: HashedBlob, signal: AbortSignal): Promise<string | undefined> {
+    if (!(blob instanceof DiskBlob)) return blob.groupHash
+    try {
+      return await this.#looks.run(() => hashUnpacked(blob, signal), signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      this.#options.logger.warn('Cannot look into a Group', { reason: messageOf(error) })
+      return undefined
+    }
   }
 
   /** A blob over a file of the user that was hashed some time ago. */

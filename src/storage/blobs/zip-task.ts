@@ -1,11 +1,12 @@
-/** Types of the task of making an archive in a worker, and of what it answers. @module */
+/** Types of the tasks of workers that make archives and read them, and of their answers. @module */
 
 import type { Readable } from 'node:stream'
 import type { Digests } from '../../core/content-id.ts'
+import type { GroupEntry } from '../../hashing/content-id.ts'
 import type { TreeFolder } from './copied-tree.ts'
 import type { FileState } from './disk-blob.ts'
 
-/** The task that the worker is started with. */
+/** The task that `zip-worker.js` is started with. */
 export interface ZipTask {
   readonly files: readonly { readonly path: Uint8Array; readonly name: string }[]
   /** Folders come first in the archive. */
@@ -28,16 +29,28 @@ interface ZippedArchive {
   readonly frame: Uint8Array
   readonly files: readonly ZippedFile[]
   readonly digests: Digests
-  /** See `HashedBlob.groupHash`. */
-  readonly groupHash: string
+  readonly entries: readonly GroupEntry[]
 }
 
-/** The answer of the worker: an archive, a failure, or neither when nothing was there to put in. */
+/** Its answer: an archive, a failure, or neither when nothing was there to put in. */
 export interface ZipAnswer {
   readonly archive?: ZippedArchive
   readonly failure?: { readonly code: 'BLOB_GONE' | 'GROUP_TOO_LARGE'; readonly message: string }
   /** The number of files that could not be read. */
   readonly unreadable: number
+}
+
+/** The task that `unzip-worker.js` is started with: an archive that came. */
+export interface UnzipTask {
+  readonly path: string
+  /** An archive with more entries, or with more bytes in them, is not read. */
+  readonly maxEntries: number
+  readonly maxBytes: number
+}
+
+/** Its answer: what programs unpack, where all of them unpack the same. */
+export interface UnzipAnswer {
+  readonly entries?: readonly GroupEntry[]
 }
 
 /** The part of the package `yazl` that is used. */

@@ -99,10 +99,16 @@ async function run() {
   const zipped = sources
     .map(({ index, start, identity }) => ({ index, start, ...identity }))
     .filter((file) => file.size > 0)
-  const groupHash = hashOfGroup(folders, sources)
+  const entries = [
+    ...folders.map(({ name }) => ({ name })),
+    ...sources.map(({ name, seen, sha256 }) => ({
+      name,
+      file: { size: seen, sha256: sha256.digest('hex') },
+    })),
+  ]
   return {
     unreadable,
-    archive: { size, frame: Buffer.concat(frame), files: zipped, digests, groupHash },
+    archive: { size, frame: Buffer.concat(frame), files: zipped, digests, entries },
   }
 }
 
@@ -123,28 +129,6 @@ function arrived({ source, block, count }, position) {
   source.seen += count
   source.sha256.update(block.subarray(0, count))
   freeBlocks.push(block)
-}
-
-/**
- * Computes the hash that programs of the reference protocol expect in the document: they compute it
- * of the files and folders that they have unpacked.
- *
- * @param {ZipTask['folders']} folders
- * @param {Source[]} sources
- */
-function hashOfGroup(folders, sources) {
-  const lines = sources.map(({ name, identity, sha256 }) => {
-    const line = `F|${name}|${identity.size}|${sha256.digest('hex').toUpperCase()}\0`
-    return { name: Buffer.from(name), line }
-  })
-  for (const folder of folders) {
-    const name = `${folder.name}/`
-    lines.push({ name: Buffer.from(name), line: `D|${name}\0` })
-  }
-  lines.sort((a, b) => Buffer.compare(a.name, b.name))
-  const hash = createHash('sha256')
-  for (const { line } of lines) hash.update(line)
-  return hash.digest('hex')
 }
 
 /**

@@ -12,6 +12,7 @@ import type { PairedDevice } from '../../support/daemon-process.ts'
 import { sha256 } from '../../support/hashes.ts'
 import { Mailbox } from '../../support/mailbox.ts'
 import { createPhone, readObject, type Phone } from '../../support/phone.ts'
+import { groupHashOf } from '../../support/unzip.ts'
 
 /** Characters of a text that a document holds; longer ones go as files. */
 const INLINE_LENGTH = 10_240
@@ -55,9 +56,13 @@ export function copiedFile(type: 'Image' | 'File', dataName: string, bytes: Buff
   return { type, hash: boundToName(dataName, bytes), text: dataName, dataName, bytes }
 }
 
-/** The hash of a group is of its entries; only who unpacks it can check it. */
-export function copiedGroup(dataName: string, bytes: Buffer): Copied {
-  const hash = sha256(`D|folder/\0${sha256(bytes)}`).toUpperCase()
+/** @param entries What is in it: its hash is of that. */
+export function copiedGroup(
+  dataName: string,
+  bytes: Buffer,
+  entries: Readonly<Record<string, string>>,
+): Copied {
+  const hash = groupHashOf(entries).toUpperCase()
   return { type: 'Group', hash, text: 'a.txt\nb.txt', dataName, bytes }
 }
 

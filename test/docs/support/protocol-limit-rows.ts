@@ -51,6 +51,10 @@ export const PROTOCOL_LIMIT_ROWS: Readonly<Record<string, RowCheck>> = {
   ),
   'data name': says(MAX_DATA_NAME_BYTES),
   'aliases of an item': says(countAliases()),
+  'archive whose files are hashed, packed or unpacked; files and folders in it': saysList(
+    limits.MAX_UNPACKED_BYTES,
+    limits.MAX_GROUP_ENTRIES,
+  ),
   'long bodies in memory: all; of one device': saysList(
     constantIn('http/held-bytes.ts', 'MAX_HELD_BYTES'),
     constantIn('http/held-bytes.ts', 'MAX_HELD_BY_ONE'),

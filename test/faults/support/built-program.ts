@@ -18,6 +18,7 @@ const WORKERS = [
   'devices/argon2-kernel.wasm',
   'hashing/blake3-worker.js',
   'hashing/blake3-kernel.wasm',
+  'storage/blobs/unzip-worker.js',
   'storage/blobs/zip-worker.js',
 ]
 

@@ -1,0 +1,192 @@
+/**
+ * Worker entry: reads a zip archive that came, off the main thread, and hashes what is in it, as
+ * programs of the reference protocol unpack it.
+ *
+ * Answers nothing for an archive that is damaged, or too large, or that is unpacked otherwise on
+ * another system. Ends by itself, or is ended when nobody waits any more. Imports nothing of ours,
+ * so that it runs from the sources and beside a bundle alike.
+ * @module
+ */
+
+import { createHash } from 'node:crypto'
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { pipeline } from 'node:stream/promises'
+import { parentPort, workerData } from 'node:worker_threads'
+import { createInflateRaw, inflateRawSync } from 'node:zlib'
+
+/**
+ * @typedef {import('./zip-task.ts').UnzipTask} UnzipTask
+ * @typedef {import('./zip-task.ts').UnzipAnswer} UnzipAnswer
+ * @typedef {{ flags: number, method: number, packed: number, size: number, offset: number }} Packed
+ * @typedef {Packed & { name: string, isFolder: boolean }} Entry
+ */
+
+/** Larger ones are not faster. */
+const BLOCK_BYTES = 128 * 1024
+
+/** For less, a stream takes longer than all of the work. */
+const MAX_AT_ONCE_BYTES = 256 * 1024
+
+/** Records of the format, without names: the end, an entry of the directory, the local header. */
+const END_SIGNATURE = Buffer.from('PK\x05\x06')
+const END_BYTES = 22
+const ENTRY_SIGNATURE = 0x02014b50
+const ENTRY_BYTES = 46
+const LOCAL_SIGNATURE = 0x04034b50
+const LOCAL_BYTES = 30
+
+/** With the longest comment. */
+const LONGEST_END_BYTES = END_BYTES + 0xffff
+
+/** Ten thousand entries of usual names take a quarter of it. */
+const MAX_DIRECTORY_BYTES = 4 * 1024 * 1024
+
+const ENCRYPTED = 1
+const STORED = 0
+const DEFLATED = 8
+
+/** The program reads all names so, whatever the archive says; what is no UTF-8 is replaced. */
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
+
+/** Longer ones cannot be unpacked everywhere. */
+const MAX_NAME_LENGTH = 1024
+
+/** Windows takes the one for a slash, and no system takes the other. */
+const UNUSUAL = /[\\\0]/
+
+/** Nothing, as between two slashes; this folder; the one above. */
+const UNUSUAL_SEGMENT = /^\.{0,2}$/
+
+/** @param {UnzipTask} task @returns {Promise<UnzipAnswer>} */
+async function run({ path, maxEntries, maxBytes }) {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW)
+  try {
+    const { size } = fstatSync(fd)
+    const entries = readDirectory(fd, size, maxEntries)
+    const packed = entries.reduce((sum, entry) => sum + entry.packed, 0)
+    const unpacked = entries.reduce((sum, entry) => sum + entry.size, 0)
+    // No byte is read twice then: entries that lie over each other cost nothing.
+    if (packed > size || unpacked > maxBytes) throw unfit()
+    const { folders, files } = whatIsPasted(entries, maxEntries)
+    const hashed = []
+    for (const { name, ...file } of files) hashed.push({ name, file: await hashFile(fd, file) })
+    return { entries: [...folders.map((name) => ({ name })), ...hashed] }
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** @param {number} fd @param {number} size @param {number} maxEntries @returns {Entry[]} */
+function readDirectory(fd, size, maxEntries) {
+  const length = Math.min(size, LONGEST_END_BYTES)
+  const tail = readAt(fd, size - length, length)
+  const end = tail.subarray(Math.max(0, tail.lastIndexOf(END_SIGNATURE)))
+  if (end.length < END_BYTES || !end.subarray(0, 4).equals(END_SIGNATURE)) throw unfit()
+  const [count, directoryBytes] = [end.readUInt16LE(10), end.readUInt32LE(12)]
+  // Zip64 has marks in their place that are beyond these limits, too.
+  if (count > maxEntries || directoryBytes > MAX_DIRECTORY_BYTES) throw unfit()
+  const directory = readAt(fd, end.readUInt32LE(16), directoryBytes)
+  const entries = []
+  for (let at = 0; entries.length < count; ) {
+    const header = directory.subarray(at, at + ENTRY_BYTES)
+    if (header.length < ENTRY_BYTES || header.readUInt32LE(0) !== ENTRY_SIGNATURE) throw unfit()
+    const nameEnd = at + ENTRY_BYTES + header.readUInt16LE(28)
+    const name = utf8.decode(directory.subarray(at + ENTRY_BYTES, nameEnd))
+    entries.push({
+      name: name.endsWith('/') ? name.slice(0, -1) : name,
+      isFolder: name.endsWith('/'),
+      flags: header.readUInt16LE(8),
+      method: header.readUInt16LE(10),
+      packed: header.readUInt32LE(20),
+      size: header.readUInt32LE(24),
+      offset: header.readUInt32LE(42),
+    })
+    at = nameEnd + header.readUInt16LE(30) + header.readUInt16LE(32)
+  }
+  return entries
+}
+
+/**
+ * The files at the top, and the folders that have an entry of their own there, with all that is in
+ * them: the program unpacks the rest too, but neither pastes nor hashes it.
+ *
+ * @param {readonly Entry[]} entries
+ * @param {number} most Of files and folders: most folders have no entry.
+ */
+function whatIsPasted(entries, most) {
+  const tops = new Set(entries.filter(({ isFolder }) => isFolder).map(({ name }) => name))
+  const names = new Set()
+  /** @type {Set<string>} */
+  const folders = new Set()
+  const files = []
+  for (const entry of entries) {
+    const { name, isFolder } = entry
+    const segments = name.split('/')
+    const [top = ''] = segments
+    const isUnusual = segments.some((segment) => UNUSUAL_SEGMENT.test(segment))
+    if (isUnusual || UNUSUAL.test(name) || name.length > MAX_NAME_LENGTH) throw unfit()
+    if (names.has(name) || files.length + folders.size > most) throw unfit()
+    names.add(name)
+    if (!isFolder) files.push(entry)
+    if (!tops.has(top)) continue
+    const depth = isFolder ? segments.length : segments.length - 1
+    for (let count = 1; count <= depth; count++) folders.add(segments.slice(0, count).join('/'))
+  }
+  if (files.some(({ name }) => folders.has(name))) throw unfit()
+  const pasted = files.filter(
+    ({ name }) => !name.includes('/') || tops.has(name.split('/')[0] ?? ''),
+  )
+  return { folders: [...folders], files: pasted }
+}
+
+/** @param {number} fd @param {Packed} entry */
+async function hashFile(fd, { flags, method, packed, size, offset }) {
+  const isKnown = method === STORED || method === DEFLATED
+  if (!isKnown || (flags & ENCRYPTED) !== 0) throw unfit()
+  const header = readAt(fd, offset, LOCAL_BYTES)
+  if (header.readUInt32LE(0) !== LOCAL_SIGNATURE) throw unfit()
+  const start = offset + LOCAL_BYTES + header.readUInt16LE(26) + header.readUInt16LE(28)
+  const sha256 = createHash('sha256')
+  let seen = 0
+  const take = async (/** @type {AsyncIterable<Buffer> | Iterable<Buffer>} */ chunks) => {
+    for await (const chunk of chunks) {
+      seen += chunk.length
+      if (seen > size) throw unfit()
+      sha256.update(chunk)
+    }
+  }
+  if (method === STORED) await take(blocksOf(fd, start, packed))
+  else if (Math.max(packed, size) <= MAX_AT_ONCE_BYTES) {
+    await take([inflateRawSync(readAt(fd, start, packed), { maxOutputLength: size + 1 })])
+  } else {
+    const inflate = createInflateRaw({ chunkSize: BLOCK_BYTES })
+    await pipeline(blocksOf(fd, start, packed), inflate, take)
+  }
+  if (seen !== size) throw unfit()
+  return { size, sha256: sha256.digest('hex') }
+}
+
+/** @param {number} fd @param {number} start @param {number} length */
+function* blocksOf(fd, start, length) {
+  for (let at = 0; at < length; at += BLOCK_BYTES) {
+    yield readAt(fd, start + at, Math.min(BLOCK_BYTES, length - at))
+  }
+}
+
+/** @param {number} fd @param {number} position @param {number} length */
+function readAt(fd, position, length) {
+  const bytes = Buffer.allocUnsafe(length)
+  if (readSync(fd, bytes, 0, length, position) < length) throw unfit()
+  return bytes
+}
+
+function unfit() {
+  return Object.assign(new Error('Cannot tell what is unpacked'), { code: 'UNFIT' })
+}
+
+const answer = await run(workerData).catch((error) => {
+  // Something is damaged, or longer than it says.
+  if (/^(?:UNFIT|Z_DATA_ERROR|Z_BUF_ERROR|ERR_BUFFER_TOO_LARGE)$/.test(error?.code)) return {}
+  throw error
+})
+parentPort?.postMessage(answer)

@@ -1,0 +1,180 @@
+/** What programs of the reference protocol unpack of an archive that came. */
+
+import assert from 'node:assert/strict'
+import { readFile, readdir, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { deflateRawSync } from 'node:zlib'
+import { MAX_GROUP_ENTRIES, MAX_UNPACKED_BYTES } from '../../src/core/limits.ts'
+import { streamOf } from '../support/byte-streams.ts'
+import { execute } from '../support/execute.ts'
+import { needs } from '../support/requirements.ts'
+import { groupHashOf } from '../support/unzip.ts'
+import { openBlobStore } from './support/open-stores.ts'
+
+const NEVER = new AbortController().signal
+
+/** Makes an archive of the names and texts in a JSON, of which one ends a folder. */
+const MAKE = `
+import json, sys, zipfile
+with zipfile.ZipFile(sys.argv[1], 'w', zipfile.ZIP_DEFLATED) as archive:
+    for name, text in json.loads(sys.argv[2]):
+        method = zipfile.ZIP_STORED if name.endswith('.stored') else zipfile.ZIP_DEFLATED
+        archive.writestr(name, text * 300_000 if name.endswith('.large') else text, method)
+`
+
+interface Entry {
+  readonly name: string
+  readonly content?: Uint8Array
+  readonly method?: number
+  readonly flags?: number
+  /** As it is declared. */
+  readonly size?: number
+  readonly offset?: number
+}
+
+/** An archive, right or wrong. */
+function zipOf(...entries: readonly Entry[]): Buffer {
+  const [local, directory]: [Buffer[], Buffer[]] = [[], []]
+  let at = 0
+  for (const { name, content = Buffer.from('x'), method = 0, flags = 0, ...told } of entries) {
+    const packed = method === 8 ? deflateRawSync(content) : content
+    const bytes = Buffer.from(name)
+    const header = Buffer.alloc(30)
+    header.write('PK\x03\x04')
+    header.writeUInt16LE(bytes.length, 26)
+    const record = Buffer.alloc(46)
+    record.write('PK\x01\x02')
+    record.writeUInt16LE(flags, 8)
+    record.writeUInt16LE(method, 10)
+    record.writeUInt32LE(packed.length, 20)
+    record.writeUInt32LE(told.size ?? content.length, 24)
+    record.writeUInt16LE(bytes.length, 28)
+    record.writeUInt32LE(told.offset ?? at, 42)
+    local.push(header, bytes, Buffer.from(packed))
+    directory.push(record, bytes)
+    at += 30 + bytes.length + packed.length
+  }
+  const end = Buffer.alloc(22)
+  end.write('PK\x05\x06')
+  end.writeUInt16LE(entries.length, 10)
+  end.writeUInt32LE(Buffer.concat(directory).length, 12)
+  end.writeUInt32LE(at, 16)
+  return Buffer.concat([...local, ...directory, end])
+}
+
+async function setUp(t: TestContext) {
+  const { store, folder, logger } = await openBlobStore(t)
+  const keep = (bytes: Uint8Array) => store.receive(streamOf(bytes), { maxBytes: Infinity })
+  return {
+    folder,
+    logger,
+    keep,
+    ask: async (bytes: Uint8Array) => store.groupHashOf(await keep(bytes), NEVER),
+    look: store.groupHashOf.bind(store),
+  }
+}
+
+const ZEROS = Buffer.alloc(2_000_000)
+const [ZERO, DEEP] = [Buffer.from('0'), 'a/'.repeat(400)]
+
+/** By what is wrong with them. */
+const UNFIT: Readonly<Record<string, Buffer>> = {
+  'no archive': Buffer.from('PK\x03\x04 opaque'),
+  nothing: Buffer.alloc(0),
+  'cut off': zipOf({ name: 'a' }).subarray(1),
+  'with a way out': zipOf({ name: '../a' }),
+  'with a path from the root': zipOf({ name: '/a' }),
+  'with a dot': zipOf({ name: './a' }),
+  'with a folder of no name': zipOf({ name: 'a//b' }),
+  'with a backslash': zipOf({ name: 'a\\b' }),
+  'with a NUL': zipOf({ name: 'a\0b' }),
+  'with a name twice': zipOf({ name: 'a' }, { name: 'a' }),
+  'with a folder twice': zipOf({ name: 'a/' }, { name: 'a/' }),
+  'with a file that is a folder': zipOf({ name: 'a/' }, { name: 'a/b' }, { name: 'a/b/c' }),
+  'with a long name': zipOf({ name: 'x'.repeat(1025) }),
+  'with another method': zipOf({ name: 'a', method: 12 }),
+  encrypted: zipOf({ name: 'a', flags: 1 }),
+  'damaged inside': zipOf({ name: 'a', method: 8, content: ZEROS }).fill('damage', 40, 100),
+  'with less in it than it says': zipOf({ name: 'a', method: 8, size: 2 }),
+  'with more in it than it says': zipOf({ name: 'a', method: 8, content: ZEROS, size: 1000 }),
+  'with much more in it': zipOf({ name: 'a', method: 8, content: ZEROS, size: 1_000_000 }),
+  'with no bytes at all where they should be': zipOf({ name: 'a', offset: 1_000_000 }),
+  'with something else there': zipOf({ name: 'a', offset: 1 }),
+  'with one file in many names': zipOf(
+    { name: 'a', content: ZEROS },
+    ...['b', 'c'].map((name) => ({ name, content: ZERO, offset: 0, size: ZEROS.length })),
+  ),
+  'too large when unpacked': zipOf({ name: 'a', method: 8, size: MAX_UNPACKED_BYTES + 1 }),
+  'of Zip64': zipOf({ name: 'a', size: 0xffffffff }),
+  'of too many': zipOf(
+    ...Array.from({ length: MAX_GROUP_ENTRIES + 1 }, (_, index) => ({ name: `${index}` })),
+  ),
+  'of too many folders': zipOf(
+    ...Array.from({ length: 30 }, (_, index) => ({ name: `${index}/` })),
+    ...Array.from({ length: 30 }, (_, index) => ({ name: `${index}/${DEEP}b` })),
+  ),
+}
+
+describe('the hash of what is unpacked of an archive that came', () => {
+  it('is of its files and folders as programs paste them', needs('python3'), async (t) => {
+    const { folder, ask, logger } = await setUp(t)
+    const path = join(folder, 'made.zip')
+    const files = {
+      'b.stored': 'two',
+      'a.txt': '',
+      'g/': '',
+      'g/é🧀': 'cheese',
+      'g/deep/er/c.large': 'large',
+      'g/empty/': '',
+    }
+    // These have no folder of their own at the top, and stay where they are unpacked.
+    const others = { '__MACOSX/._a.txt': 'mac', 'loose/deep/': '', 'loose/x': 'x' }
+    const entries = Object.entries({ ...files, ...others })
+    await execute('python3', ['-c', MAKE, path, JSON.stringify(entries)])
+    const expected = groupHashOf({
+      ...files,
+      'g/é🧀': Buffer.from('cheese').toString('latin1'),
+      'g/deep/': '',
+      'g/deep/er/': '',
+      'g/deep/er/c.large': 'large'.repeat(300_000),
+    })
+    const bytes = await readFile(path)
+    assert.equal(await ask(bytes), expected)
+    const comment = Buffer.alloc(2)
+    comment.writeUInt16LE(8)
+    const commented = Buffer.concat([bytes.subarray(0, -2), comment, Buffer.from('a remark')])
+    assert.equal(await ask(commented), expected)
+    assert.deepEqual(logger.lines, [])
+  })
+
+  it('is not there for any other archive, which is no reason to say anything', async (t) => {
+    const { ask, logger } = await setUp(t)
+    assert.notEqual(await ask(zipOf({ name: 'a' }, { name: 'b', method: 8 })), undefined)
+    for (const [what, bytes] of Object.entries(UNFIT)) {
+      assert.equal(await ask(bytes), undefined, what)
+    }
+    assert.deepEqual(logger.lines, [])
+  })
+
+  it('is not there when the bytes cannot be read, which the log tells', async (t) => {
+    const { folder, keep, look, logger } = await setUp(t)
+    const blob = await keep(zipOf({ name: 'a' }))
+    for (const name of await readdir(folder)) await unlink(join(folder, name))
+    assert.equal(await look(blob, NEVER), undefined)
+    assert.deepEqual(
+      logger.lines.map(({ level, message }) => [level, message]),
+      [['warn', 'Cannot look into a Group']],
+    )
+  })
+
+  it('is given up when nobody waits for it', async (t) => {
+    const { keep, look, logger } = await setUp(t)
+    const blob = await keep(zipOf({ name: 'a' }))
+    const controller = new AbortController()
+    const found = look(blob, controller.signal)
+    controller.abort(new Error('nobody waits'))
+    await assert.rejects(found, /nobody waits/)
+    assert.deepEqual(logger.lines, [])
+  })
+})
