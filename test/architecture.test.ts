@@ -74,7 +74,12 @@ const ROOMS: Readonly<Record<string, Room>> = {
     packages: ['qr'],
   },
   web: { imports: [], packages: ['esbuild'] },
-  'web/shared': { imports: ['core', 'client'], files: NEUTRAL_FILES, neutral: true },
+  'web/shared': {
+    imports: ['core', 'client'],
+    packages: ['qr'],
+    files: NEUTRAL_FILES,
+    neutral: true,
+  },
   'web/panel': {
     imports: ['web/shared', 'client', 'core', 'ports', 'control'],
     files: NEUTRAL_FILES,

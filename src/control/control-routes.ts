@@ -71,7 +71,7 @@ export function createHealthRoute(
 export function createPanelFileRoutes(folder?: string): readonly Route<undefined>[] {
   return pageRoutes({
     name: 'panel',
-    files: ['panel.js', 'panel.css', 'icon.svg'],
+    files: ['panel.js', 'code.js', 'panel.css', 'icon.svg'],
     folder,
     at: '/',
     below: '/',

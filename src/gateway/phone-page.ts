@@ -18,7 +18,7 @@ export function phonePageRoutes({
 }: Pick<GatewayOptions, 'isDraining'> = {}): readonly Route<undefined>[] {
   return pageRoutes({
     name: 'phone',
-    files: ['phone.js', 'share.js', 'phone.css', 'icon.svg', 'app.webmanifest'],
+    files: ['phone.js', 'code.js', 'share.js', 'phone.css', 'icon.svg', 'app.webmanifest'],
     at: '/phone',
     below: '/phone/',
     policy: POLICY,

@@ -38,7 +38,10 @@ export async function makePage(name) {
     minify: true,
     // Every page says that it is UTF-8, in which Chinese takes half of its escapes.
     charset: 'utf8',
-    legalComments: 'none',
+    legalComments: 'eof',
+    // A file that is imported later stays one of its own.
+    splitting: true,
+    chunkNames: '[name]',
     logLevel: 'warning',
     write: false,
     outdir: name,

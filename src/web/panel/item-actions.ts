@@ -4,6 +4,7 @@ import { actionButton, announce, errorLine } from './actions.ts'
 import { ApiError, openReceived, readTicket, readPreview, readText } from './api.ts'
 import { h, setText } from '../shared/dom.ts'
 import { toPng } from '../shared/picture.ts'
+import { createTextActions } from '../shared/text-actions.ts'
 import { currentState, type Item } from './state.ts'
 import { strings } from './strings.ts'
 
@@ -25,8 +26,10 @@ export function createItemActions() {
   })
   const save = actionButton({ label: words.save, errors, run: () => withItem(saveItem) })
   const open = actionButton({ label: words.openFolder, errors, run: openFolder })
-  const buttons = h('div', { class: 'buttons start' }, copy, save, open)
-  const element = h('div', { class: 'item-actions' }, buttons, note, errors)
+  const ofText = h('span', { class: 'of-text' })
+  const code = h('div')
+  const buttons = h('div', { class: 'buttons start' }, copy, ofText, save, open)
+  const element = h('div', { class: 'item-actions' }, buttons, code, note, errors)
 
   function render(item: Item | null) {
     if (item?.contentId !== shown?.contentId) {
@@ -40,6 +43,13 @@ export function createItemActions() {
     const isFile = item?.type === 'File' || item?.type === 'Group'
     const isReceived = isFile && item.sender?.kind !== 'clipboard'
     open.hidden = !isReceived || currentState().receivedDir === null
+  }
+
+  /** @param text What is shown of it; nothing where no text is shown. */
+  function renderText(text = '', isWhole = true) {
+    const made = createTextActions({ text, isWhole, failure: strings.errors.away })
+    ofText.replaceChildren(...made.open, ...made.toggle)
+    code.replaceChildren(made.code)
   }
 
   async function withItem(act: (item: Item) => Promise<void>) {
@@ -57,7 +67,7 @@ export function createItemActions() {
     announce(text)
   }
 
-  return { element, render }
+  return { element, render, renderText }
 }
 
 /** Puts it on the clipboard of the browser: a text, or a picture as PNG, as browsers want it. */

@@ -76,6 +76,7 @@ export function createItemView(onHide: () => void) {
     shownPreview = wanted
     // The old one goes at once: it is not what the clipboard holds any more.
     preview.replaceChildren()
+    actions.renderText()
     if (!shown) return
     if (kind === null) preview.append(note(words.noPreview))
     else if (isHidden()) preview.append(note(words.hidden))
@@ -101,32 +102,35 @@ export function createItemView(onHide: () => void) {
     }
   }
 
+  function textOf(text: string, item: Item, isStillWanted: () => boolean) {
+    const name = words.previewText
+    const block = h('pre', { dir: 'auto', tabindex: 0, role: 'region', 'aria-label': name }, text)
+    const isWhole = new TextEncoder().encode(text).length >= item.size
+    actions.renderText(text, isWhole)
+    if (isWhole) return [block]
+    const cut = h('p', { class: 'note cut' }, words.cut, ' ')
+    const errors = errorLine()
+    const all = actionButton({
+      label: words.all,
+      errors,
+      run: async () => {
+        const whole = await readText(item.contentId)
+        if (whole === undefined || !isStillWanted()) return
+        setText(block, whole)
+        actions.renderText(whole)
+        cut.remove()
+        block.focus()
+      },
+    })
+    cut.append(all)
+    return [block, cut, errors]
+  }
+
   return { section: section({ class: 'card' }, header, what, preview, actions.element), render }
 }
 
 function keyOf(item: Item | null) {
   return item === null ? '' : `${item.contentId} ${item.activatedAtMs}`
-}
-
-function textOf(text: string, item: Item, isStillWanted: () => boolean) {
-  const name = words.previewText
-  const block = h('pre', { dir: 'auto', tabindex: 0, role: 'region', 'aria-label': name }, text)
-  if (new TextEncoder().encode(text).length >= item.size) return [block]
-  const cut = h('p', { class: 'note cut' }, words.cut, ' ')
-  const errors = errorLine()
-  const all = actionButton({
-    label: words.all,
-    errors,
-    run: async () => {
-      const whole = await readText(item.contentId)
-      if (whole === undefined || !isStillWanted()) return
-      setText(block, whole)
-      cut.remove()
-      block.focus()
-    },
-  })
-  cut.append(all)
-  return [block, cut, errors]
 }
 
 function pictureOf(content: Blob) {

@@ -7,7 +7,8 @@
 
 import { actionButton, announce, errorLine } from './actions.ts'
 import { pauseSharing } from './api.ts'
-import { button, h, newId, row, section, setAttribute, setText, svg } from '../shared/dom.ts'
+import { button, h, newId, row, section, setAttribute, setText } from '../shared/dom.ts'
+import { drawCode } from '../shared/draw-code.ts'
 import { formatClient } from './format.ts'
 import { icon } from './icons.ts'
 import { currentState, findDevice, onState, type Pairing } from './state.ts'
@@ -26,9 +27,6 @@ const HINTS = { on: words.copyHint, paused: words.copyHintPaused, none: words.co
 
 /** Shown in place of every password, so that its length is not shown. */
 const CONCEALED = '•'.repeat(12)
-
-/** ISO/IEC 18004: four modules of light around the code. */
-const QUIET_ZONE = 4
 
 /** @param seenBefore When the device was seen last, with another password. */
 export function showPairing(
@@ -111,7 +109,7 @@ function createCode({ label, link, page, qr, pageQr }: Pairing) {
   function show(wantsPage: boolean) {
     isPage = wantsPage
     const { scan, caption, other } = isPage ? words.page : words.app
-    code.replaceChildren(drawQr(isPage ? (pageQr ?? qr) : qr, words.qr(label)))
+    code.replaceChildren(drawCode(isPage ? (pageQr ?? qr) : qr, words.qr(label)))
     text.replaceChildren(h('strong', {}, scan), ' ', caption)
     setText(toggle, other)
   }
@@ -119,26 +117,6 @@ function createCode({ label, link, page, qr, pageQr }: Pairing) {
   show(pageQr !== null)
   const figure = h('figure', {}, code, text, ...(pageQr === null ? [] : [toggle]))
   return { figure, link: () => (isPage ? (page ?? link) : link) }
-}
-
-/** Draws a QR code: dark on white whatever the theme, as many scanners refuse an inverted one. */
-function drawQr(rows: Pairing['qr'], name: string) {
-  const side = rows.length + 2 * QUIET_ZONE
-  return svg(
-    'svg',
-    { class: 'qr', viewBox: `0 0 ${side} ${side}`, role: 'img', 'aria-label': name },
-    svg('rect', { width: side, height: side, fill: '#fff' }),
-    svg('path', { d: rows.map(drawRow).join(''), fill: '#000', 'shape-rendering': 'crispEdges' }),
-  )
-}
-
-/** One bar for each run of dark modules, so that there are no hairlines inside. */
-function drawRow(modules: string, index: number) {
-  const y = index + QUIET_ZONE
-  const bars = [...modules.matchAll(/1+/g)].map(({ 0: { length }, index: start }) => {
-    return `M${start + QUIET_ZONE} ${y}h${length}v1h-${length}z`
-  })
-  return bars.join('')
 }
 
 function concealed(password: string) {

@@ -9,6 +9,7 @@ import { button, h, setText } from '../shared/dom.ts'
 import { failureOf } from '../shared/request.ts'
 import { toPng } from '../shared/picture.ts'
 import { formatBytes } from '../shared/language.ts'
+import { createTextActions } from '../shared/text-actions.ts'
 import { strings } from './strings.ts'
 
 /** More is slow to lay out on a phone; what is copied is whole. */
@@ -60,6 +61,8 @@ function text({ text, size }: ClipboardDocument) {
   const note = h('p', { class: 'note', role: 'status' })
   if (!isShort) setText(note, strings.shortened(size))
   const copy = button(strings.copy, copyAll, { class: 'main' })
+  const failure = strings.failures.away
+  const { open, toggle, code } = createTextActions({ text, isWhole: true, failure })
 
   async function copyAll() {
     const isCopied = await copyText(text)
@@ -69,7 +72,8 @@ function text({ text, size }: ClipboardDocument) {
     else selectText(shown)
   }
 
-  return [copy, shown, note]
+  const tools = h('div', { class: 'tools' }, copy, ...open)
+  return [tools, shown, note, ...toggle, code]
 }
 
 /** @throws {ClientError} */
