@@ -19,6 +19,7 @@ import { addCheapDevices } from '../test/support/many-devices.ts'
 import { bench } from './support/bench.ts'
 import { setUpDaemon, startDaemon, type Daemon } from './support/daemon.ts'
 import { logIn, openStreams, type StreamReader } from './support/event-streams.ts'
+import { pushText, timePush } from './support/fan-out.ts'
 import { readMemory, usageMissing } from './support/process-usage.ts'
 import { isQuick } from './support/rounds.ts'
 import { explain, judge, skip } from './support/row.ts'
@@ -45,7 +46,7 @@ void bench(async ({ cleanup, folder }) => {
   for (let round = 1; round <= DAEMONS; round++) {
     const daemon = await startDaemon(cleanup, setup)
     await logIn(daemon.port, headers)
-    await push(daemon, 'warm')
+    await pushText(daemon, 'warm')
     await sleep(REST_MS)
     const before = residentMiB(daemon)
     const readers = [...(await openStreams(cleanup, daemon.port, few))]
@@ -83,19 +84,11 @@ async function timePushes(
   readers: readonly StreamReader[],
 ): Promise<readonly number[]> {
   const latencies: number[] = []
+  const audience = { readers, push: (text: string) => pushText(daemon, text) }
   for (let number = 1; number <= PUSHES; number++) {
-    const arrivals = readers.map((reader) => reader.nextUpdate())
-    const start = performance.now()
-    const pushed = push(daemon, `${number}`)
-    const times = await Promise.all(arrivals)
-    await pushed
-    latencies.push(Math.max(...times) - start)
+    latencies.push(await timePush(audience, `${number}`))
   }
   return latencies
-}
-
-function push(daemon: Daemon, text: string): Promise<void> {
-  return daemon.send('PUT', '/Sync.json', JSON.stringify({ type: 'Text', text }))
 }
 
 function residentMiB({ pid }: Daemon): number {

@@ -14,17 +14,17 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MAX_STREAMS_PER_DEVICE } from '../src/core/limits.ts'
 import type { AsyncCleanup } from '../src/lib/async-cleanup.ts'
-import { addCheapDevices } from '../test/support/many-devices.ts'
 import { bench } from './support/bench.ts'
-import { setUpDaemon, startDaemon, type Daemon, type DaemonSetup } from './support/daemon.ts'
+import { startDaemon } from './support/daemon.ts'
+import { EVENT_STREAM, HUB, logIn, openStreams, type Listening } from './support/event-streams.ts'
 import {
-  EVENT_STREAM,
-  HUB,
-  logIn,
-  openStreams,
-  type Listening,
-  type StreamReader,
-} from './support/event-streams.ts'
+  prepareSite,
+  pushText,
+  startAudience,
+  timePush,
+  type Audience,
+  type Site,
+} from './support/fan-out.ts'
 import { NCHAN_STREAM, startNchan } from './support/nchan.ts'
 import { readMemory, usageMissing } from './support/process-usage.ts'
 import { isQuick } from './support/rounds.ts'
@@ -43,16 +43,8 @@ const REST_MS = 15_000
 
 const NO_NCHAN = 'needs nginx with nchan (libnginx-mod-nchan)'
 
-/** A data directory whose devices have logins that cost next to nothing. */
-interface Site {
-  readonly setup: DaemonSetup
-  readonly logins: readonly string[]
-}
-
-/** A server with clients that wait. */
-interface Contender {
-  readonly readers: readonly StreamReader[]
-  push(text: string): Promise<void>
+/** Servers take turns. */
+interface Contender extends Audience {
   /** Milliseconds until the last of them knew, for each push. */
   readonly latencies: number[]
   /** Memory of a client in KiB, where the server had done nothing else. */
@@ -60,7 +52,7 @@ interface Contender {
 }
 
 void bench(async ({ cleanup, folder }) => {
-  const large = await prepare(join(folder, 'large'), ALL_DEVICES)
+  const large = await prepareSite(join(folder, 'large'), ALL_DEVICES)
   const streamKiB: number[] = []
   const hubKiB: number[] = []
   for (let round = 1; round <= DAEMONS && usageMissing === undefined; round++) {
@@ -69,24 +61,20 @@ void bench(async ({ cleanup, folder }) => {
   }
 
   const [one, other] = [
-    await prepare(join(folder, 'one'), DEVICES),
-    await prepare(join(folder, 'other'), DEVICES),
+    await prepareSite(join(folder, 'one'), DEVICES),
+    await prepareSite(join(folder, 'other'), DEVICES),
   ]
   const hub = await contend(cleanup, one, HUB)
   const streams = await contend(cleanup, other, EVENT_STREAM)
   const nchan = await contendWithNchan(cleanup, join(folder, 'nchan'))
   const contenders = [hub, streams, ...(nchan === undefined ? [] : [nchan])]
   for (let number = 1; number <= PUSHES; number++) {
-    for (const contender of contenders) await timePush(contender, `${number}`)
+    for (const contender of contenders) {
+      contender.latencies.push(await timePush(contender, `${number}`))
+    }
   }
   return [...latencyRows(hub, streams, nchan), ...memoryRows(streamKiB, hubKiB, nchan?.each)]
 })
-
-async function prepare(folder: string, count: number): Promise<Site> {
-  const setup = await setUpDaemon(folder)
-  const devices = await addCheapDevices(join(folder, 'data', 'devices.json'), count)
-  return { setup, logins: devices.map(({ authorization }) => authorization) }
-}
 
 function latencyRows(
   hub: Contender,
@@ -140,7 +128,7 @@ async function measureMemory(
 ): Promise<number> {
   const daemon = await startDaemon(cleanup, setup)
   await logIn(daemon.port, logins)
-  await push(daemon, 'warm')
+  await pushText(daemon, 'warm')
   await sleep(REST_MS)
   const before = memoryOf(daemon)
   const readers = await openStreams(cleanup, daemon.port, logins, listening)
@@ -154,13 +142,10 @@ async function measureMemory(
 /** A daemon with clients of one kind. */
 async function contend(
   cleanup: AsyncCleanup,
-  { setup, logins }: Site,
+  site: Site,
   listening: Listening,
 ): Promise<Contender> {
-  const daemon = await startDaemon(cleanup, setup)
-  await logIn(daemon.port, logins)
-  const readers = await openStreams(cleanup, daemon.port, logins, listening)
-  return { readers, push: (text) => push(daemon, text), latencies: [] }
+  return { ...(await startAudience(cleanup, site, listening)), latencies: [] }
 }
 
 /** Its clients need no login. */
@@ -174,20 +159,7 @@ async function contendWithNchan(
   const nobody = Array<string>(DEVICES).fill('')
   const readers = await openStreams(cleanup, nchan.port, nobody, NCHAN_STREAM)
   const each = (1024 * (memoryOf(nchan) - before)) / readers.length
-  return { readers, push: nchan.publish, latencies: [], each }
-}
-
-async function timePush({ readers, push, latencies }: Contender, text: string): Promise<void> {
-  const arrivals = readers.map((reader) => reader.nextUpdate())
-  const start = performance.now()
-  const pushed = push(text)
-  const times = await Promise.all(arrivals)
-  await pushed
-  latencies.push(Math.max(...times) - start)
-}
-
-function push(daemon: Daemon, text: string): Promise<void> {
-  return daemon.send('PUT', '/Sync.json', JSON.stringify({ type: 'Text', text }))
+  return { ...nchan, readers, push: nchan.publish, latencies: [], each }
 }
 
 function memoryOf({ pid }: { readonly pid: number }): number {

@@ -1,51 +1,88 @@
 /**
- * How many small requests a second, beside a server that only sends the same bytes? (B1, B2)
+ * How many small requests a second, and how many events, beside bare servers that only send the same
+ * bytes? (B1, B2)
+ *
+ * By the clock, and by processor time of the server, which says more on a busy machine. The bare
+ * server has all in its memory, and no login.
  * @module
  */
 
 import { join } from 'node:path'
 import type { AsyncCleanup } from '../src/lib/async-cleanup.ts'
+import { RawClient } from '../test/support/raw-http.ts'
 import { startTwin, type Question } from './support/bare-twin.ts'
-import { bench } from './support/bench.ts'
-import type { BudgetId } from './support/budgets.ts'
-import { setUpDaemon, startDaemon, type DaemonSetup } from './support/daemon.ts'
+import { bench, type BenchContext } from './support/bench.ts'
+import { setUpDaemon, startDaemon, type Daemon, type DaemonSetup } from './support/daemon.ts'
+import { EVENT_STREAM, HUB, openStreams } from './support/event-streams.ts'
+import { prepareSite, startAudience, timePush, type Audience } from './support/fan-out.ts'
 import { findLoadTool } from './support/load.ts'
+import { startBaseline } from './support/processes.ts'
 import { readCpuSeconds, usageMissing } from './support/process-usage.ts'
 import { alternate, contender, isQuick } from './support/rounds.ts'
-import { explain, judge, type Row } from './support/row.ts'
+import { explain, judge, type Explanation, type Row, type Subject } from './support/row.ts'
 
-const ROUNDS = isQuick ? 2 : 9
+const ROUNDS = isQuick ? 2 : 7
 const SECONDS = isQuick ? 1 : 2
+
+/** With two streams each. */
+const DEVICES = isQuick ? 25 : 250
+const PUSHES = isQuick ? 10 : 40
 
 /** An ordinary copied text. */
 const TEXT = 'Grüße aus dem Büro: https://example.org/a?b=c\n'.repeat(4)
 
+/** A small picture; letters, since the twin is told in text. */
+const FILE = { name: 'small.txt', text: 'clipgate'.repeat(2048) } as const
+
+const BARE = 'bare node:http'
+
 const tool = findLoadTool()
 
-void bench(async ({ cleanup, folder }) => {
+void bench(async (context) => {
+  const { cleanup, folder } = context
   const setup = await setUpDaemon(join(folder, 'daemon'))
   const header = `Authorization: ${setup.authorization}`
+  const document = await race(cleanup, setup, { path: '/Sync.json', header })
+  const probe = await race(cleanup, setup, { path: '/healthz', header: undefined })
+  const file = await race(cleanup, setup, { path: `/file/${FILE.name}`, header })
+  const note = `with ${tool.name}`
   return [
-    ...(await race(cleanup, setup, { budget: 'B1', path: '/Sync.json', header })),
-    ...(await race(cleanup, setup, { budget: 'B2', path: '/healthz', header: undefined })),
+    judge('B1', { ...ratesOf(document), note }),
+    ...explainCost('B1', 'processor time of one request', document),
+    judge('B2', { ...ratesOf(probe), note }),
+    ...explainCost('B2', 'processor time of one request', probe),
+    explain('rates', {
+      what: 'GET /file, 16 KiB',
+      unit: 'req/s',
+      baselineName: BARE,
+      ...ratesOf(file),
+      note,
+    }),
+    ...explainCost('rates', 'processor time of one GET /file', file),
+    ...(await raceAudiences(context)),
   ]
 })
 
-interface Subject {
-  readonly budget: BudgetId
-  readonly path: string
-  /** Both sides get it. */
-  readonly header: string | undefined
+/** What was measured in each round, of the daemon and of the bare server. */
+interface Race {
+  readonly ours: readonly Load[]
+  readonly bare: readonly Load[]
+}
+
+interface Load {
+  readonly perSecond: number
+  /** Microseconds of processor time that each cost the server. */
+  readonly microseconds: number
 }
 
 /** Both sides are fresh, and see no other kind of request. */
 async function race(
   cleanup: AsyncCleanup,
   setup: DaemonSetup,
-  { budget, path, header }: Subject,
-): Promise<readonly Row[]> {
+  { path, header }: Pick<Question, 'path' | 'header'>,
+): Promise<Race> {
   const daemon = await startDaemon(cleanup, setup)
-  await daemon.send('PUT', '/Sync.json', JSON.stringify({ type: 'Text', text: TEXT }))
+  await prepareItem(daemon, path)
   const question = { pid: daemon.pid, port: daemon.port, path, header }
   const bare = await startTwin(cleanup, question)
   const ours = contender(() => load(question))
@@ -53,29 +90,14 @@ async function race(
   await alternate([ours, baseline], { rounds: ROUNDS })
   await bare.stop()
   await daemon.stop()
-  return [
-    judge(budget, {
-      measured: ours.values.map(toRate),
-      baseline: baseline.values.map(toRate),
-      note: `with ${tool.name}`,
-    }),
-    ...(usageMissing === undefined
-      ? [
-          explain(budget, {
-            what: 'processor time of one request',
-            unit: 'µs',
-            measured: ours.values.map(toCost),
-            baseline: baseline.values.map(toCost),
-          }),
-        ]
-      : []),
-  ]
+  return { ours: ours.values, bare: baseline.values }
 }
 
-interface Load {
-  readonly perSecond: number
-  /** Microseconds of processor time that a request cost the server; says more on a busy machine. */
-  readonly microseconds: number
+async function prepareItem(daemon: Daemon, path: string): Promise<void> {
+  if (path.endsWith(FILE.name)) {
+    await daemon.send('PUT', path, FILE.text)
+    await daemon.push(FILE.name)
+  } else await daemon.send('PUT', '/Sync.json', JSON.stringify({ type: 'Text', text: TEXT }))
 }
 
 async function load({ pid, port, path, header }: Question): Promise<Load> {
@@ -85,10 +107,83 @@ async function load({ pid, port, path, header }: Question): Promise<Load> {
   return { perSecond, microseconds: (1e6 * (readCpuSeconds(pid) - before)) / (perSecond * SECONDS) }
 }
 
-function toRate({ perSecond }: Load): number {
-  return perSecond
+/** What an event costs, and one of the hub, the push that they tell of included. */
+async function raceAudiences({ cleanup, folder }: BenchContext): Promise<readonly Row[]> {
+  const [one, other] = [
+    await prepareSite(join(folder, 'streams'), DEVICES),
+    await prepareSite(join(folder, 'hub'), DEVICES),
+  ]
+  const streams = await startAudience(cleanup, one, EVENT_STREAM)
+  const hub = await startAudience(cleanup, other, HUB)
+  const bare = await startBareAudience(cleanup, await readEvent(streams, one.setup.authorization))
+  const contenders = [streams, hub, bare].map((each) => contender(() => tell(each)))
+  await alternate(contenders, { rounds: ROUNDS })
+  const [ofStreams = [], ofHub = [], ofBare = []] = contenders.map(({ values }) => values)
+  const note = `${bare.readers.length} clients, with the push itself`
+  return (
+    [
+      ['event stream', { ours: ofStreams, bare: ofBare }],
+      ['hub', { ours: ofHub, bare: ofBare }],
+    ] as const
+  ).flatMap(([name, found]) => [
+    explain('rates', {
+      what: `${name}: told a second`,
+      unit: 'clients/s',
+      baselineName: `${BARE}, event stream`,
+      ...ratesOf(found),
+      note,
+    }),
+    ...explainCost('rates', `${name}: processor time of one`, found),
+  ])
 }
 
-function toCost({ microseconds }: Load): number {
-  return microseconds
+/** A bare server that sends this with each push, to as many clients. */
+async function startBareAudience(cleanup: AsyncCleanup, event: string): Promise<Audience> {
+  const { pid, port } = await startBaseline(cleanup, 'stream-server', event)
+  const nobody = Array<string>(DEVICES).fill('')
+  const readers = await openStreams(cleanup, port, nobody, EVENT_STREAM)
+  const push = async (body: string): Promise<void> => {
+    const answer = await fetch(`http://127.0.0.1:${port}/`, { method: 'PUT', body })
+    await answer.arrayBuffer()
+  }
+  return { pid, port, readers, push }
+}
+
+/** The bytes that a client reads when something was pushed. */
+async function readEvent({ port, push }: Audience, authorization: string): Promise<string> {
+  const client = await RawClient.connect(port)
+  client.send(EVENT_STREAM.request(authorization))
+  await client.readUntil(EVENT_STREAM.welcome)
+  await push('0')
+  const before = await client.readUntil(EVENT_STREAM.update)
+  const rest = await client.readUntil('\n\n')
+  client.close()
+  // The line before is the length of the chunk.
+  return before.slice(before.lastIndexOf('\r\n') + 2) + rest
+}
+
+async function tell(audience: Audience): Promise<Load> {
+  const before = readCpuSeconds(audience.pid)
+  const start = performance.now()
+  for (let number = 1; number <= PUSHES; number++) await timePush(audience, `${number}`)
+  const seconds = (performance.now() - start) / 1000
+  const told = PUSHES * audience.readers.length
+  return {
+    perSecond: told / seconds,
+    microseconds: (1e6 * (readCpuSeconds(audience.pid) - before)) / told,
+  }
+}
+
+function ratesOf({ ours, bare }: Race): Pick<Explanation, 'measured' | 'baseline'> {
+  return {
+    measured: ours.map(({ perSecond }) => perSecond),
+    baseline: bare.map(({ perSecond }) => perSecond),
+  }
+}
+
+function explainCost(subject: Subject, what: string, { ours, bare }: Race): readonly Row[] {
+  if (usageMissing !== undefined) return []
+  const measured = ours.map(({ microseconds }) => microseconds)
+  const baseline = bare.map(({ microseconds }) => microseconds)
+  return [explain(subject, { what, unit: 'µs', measured, baseline })]
 }

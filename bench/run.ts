@@ -90,7 +90,7 @@ async function guardFiles(names: readonly string[]): Promise<void> {
 
 async function keep(name: string, found: readonly Row[], curves: readonly Curve[]): Promise<void> {
   // Rows of one budget come from several files.
-  const order = [...Object.keys(BUDGETS), 'auth', 'small', 'growth']
+  const order = [...Object.keys(BUDGETS), 'rates', 'auth', 'small', 'growth']
   const rows = found.toSorted((a, b) => order.indexOf(a.budget) - order.indexOf(b.budget))
   await writeResult(name, { at: new Date().toISOString(), isQuick, machine, rows, curves })
   const seconds = Math.round(process.uptime())

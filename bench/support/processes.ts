@@ -53,7 +53,7 @@ export async function startProcess(
  */
 export async function startBaseline(
   cleanup: AsyncCleanup,
-  name: 'answer-server' | 'sink-server',
+  name: 'answer-server' | 'sink-server' | 'stream-server',
   argument?: string,
   node: string = process.execPath,
 ): Promise<StartedProcess & { readonly port: number }> {

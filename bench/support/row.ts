@@ -8,8 +8,8 @@ import { figureOf, ratioOf, type Figure } from './figure.ts'
 
 export type Verdict = 'aim met' | 'floor met' | 'MISSED' | 'skipped' | ''
 
-/** Rows without a budget: what a login, a small machine, and growth costs. */
-export type Subject = BudgetId | 'auth' | 'small' | 'growth'
+/** Rows without a budget: what a request, a login, a small machine, and growth costs. */
+export type Subject = BudgetId | 'rates' | 'auth' | 'small' | 'growth'
 
 export interface Row {
   readonly budget: Subject
