@@ -18,6 +18,7 @@ import { mkdir, open, readdir, unlink, type FileHandle } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Item } from '../core/item.ts'
 import { MIB } from '../core/limits.ts'
+import { essenceOf } from '../core/media-type.ts'
 import type { Blob } from '../ports/blob.ts'
 import type { DiskRoom, ReserveRoom } from '../ports/disk-room.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
@@ -86,7 +87,8 @@ export class ReceivedFolder {
     if (blob === undefined) return { kind: 'text', text: item.text }
     if (item.type !== 'Image') return { kind: 'files', paths: await this.keep({ item, blob }) }
     const file = new LateFile(() => this.#saveItem(item, blob))
-    return { kind: 'image', mediaType: item.mediaType, blob, file }
+    // Programs ask for a type by its plain name.
+    return { kind: 'image', mediaType: essenceOf(item.mediaType), blob, file }
   }
 
   /**

@@ -259,7 +259,7 @@ describe('what other programs can paste of an item', () => {
     const { path, folder } = await open(t)
     const blob = await blobOf('bytes')
     const file = await fileItem('a.bin', blob)
-    const image = { ...file, type: 'Image', mediaType: 'image/png' } as const
+    const image = { ...file, type: 'Image', mediaType: 'Image/PNG; charset=binary' } as const
     const text = { item: await textItem('hello'), blob: undefined }
     assert.deepEqual(await folder.offerOf(text), { kind: 'text', text: 'hello' })
     const offered = await folder.offerOf({ item: image, blob })
