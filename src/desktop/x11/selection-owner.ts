@@ -5,6 +5,7 @@ import type { Logger } from '../../ports/logger.ts'
 import type { OfferedContent } from '../../ports/system-clipboard.ts'
 import { imageFileFormats, offeredFormats, type OfferedBytes } from '../offered-formats.ts'
 import { pngFormats } from '../photo-as-png.ts'
+import { COPY_FORMATS } from '../read-copy.ts'
 import { OutgoingTransfers, type OwnerDeps } from './outgoing-transfers.ts'
 import type { SelectionEvent, SelectionRequest, XConnection } from './x-connection.ts'
 
@@ -25,11 +26,15 @@ const PAIR_BYTES = 8
 /** Longest list of a MULTIPLE request: several times as long as all that is offered. */
 const MAX_PAIRS_BYTES: number = 64 * PAIR_BYTES
 
+/** Other types of images that are given to the server, which keeps the name of each for ever. */
+const MAX_OTHER_TYPES = 64
+
 /** Owns the selection, and answers programs that paste. */
 export class SelectionOwner {
   readonly #connection: XConnection
   readonly #logger: Logger
   readonly #transfers: OutgoingTransfers
+  readonly #otherTypes = new Set<string>()
   #offer: Offer | undefined
 
   constructor(deps: OwnerDeps) {
@@ -46,7 +51,7 @@ export class SelectionOwner {
   async offer(content: OfferedContent): Promise<void> {
     const connection = this.#connection
     const targets = new Map<number, OfferedTarget>()
-    for (const { target, type, bytes } of offeredFormats(content)) {
+    for (const { target, type, bytes } of this.#mayName(content) ? offeredFormats(content) : []) {
       const atom = await connection.internAtom(target)
       targets.set(atom, { type: await connection.internAtom(type), bytes: async () => bytes })
     }
@@ -62,6 +67,13 @@ export class SelectionOwner {
     if ((await connection.clipboardOwner()) === connection.window) return
     if (this.#offer === offer) this.#offer = undefined
     throw new Error('Another program took the clipboard')
+  }
+
+  /** Whether the server may learn the type of an image, which its sender has chosen. */
+  #mayName(content: OfferedContent): boolean {
+    if (content.kind !== 'image' || COPY_FORMATS.includes(content.mediaType)) return true
+    if (this.#otherTypes.size < MAX_OTHER_TYPES) this.#otherTypes.add(content.mediaType)
+    return this.#otherTypes.has(content.mediaType)
   }
 
   /** Ends every paste, and gives the clipboard back if it is ours. */

@@ -78,6 +78,21 @@ describe('X11Clipboard, when another program pastes', NEEDS, () => {
     assert.deepEqual(atomsIn(listed), await Promise.all(names.map((name) => other.atom(name))))
   })
 
+  it('names types for as long as they are few: the server keeps each for ever', async (t) => {
+    const { other, clipboard } = await openBoth(t)
+    const blob = await blobOf(randomBytes(9))
+    for (let number = 1; number < 70; number += 1) {
+      await clipboard.offer({ kind: 'image', mediaType: `image/x-${number}`, blob })
+    }
+    assert.equal(atomsIn(await other.paste('TARGETS')).length, 3)
+    for (const mediaType of ['image/x-1', 'image/png']) {
+      await clipboard.offer({ kind: 'image', mediaType, blob })
+      assert.equal((await other.paste(mediaType))?.length, 9)
+    }
+    await clipboard.offer({ kind: 'text', text: 'hello' })
+    assert.equal(String(await other.paste('UTF8_STRING')), 'hello')
+  })
+
   it('gives an image as a file too, which is saved when it is pasted', async (t) => {
     const { other, clipboard } = await openBoth(t)
     const folder = new ReceivedFolder(await temporaryFolder(t))
