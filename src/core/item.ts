@@ -75,6 +75,15 @@ export function matchesHash(item: Item, hash: string): boolean {
   return [contentHash, nameHash, groupHash].includes(wanted) || aliases.includes(wanted)
 }
 
+/** Whether `hash` is one that is computed here: of the content, or name-bound. */
+export function isComputedHash(
+  { contentHash, nameHash }: Pick<Item, 'contentHash' | 'nameHash'>,
+  hash: string,
+): boolean {
+  const wanted = hash.toLowerCase()
+  return wanted === contentHash || wanted === nameHash
+}
+
 /** `aliases` with one more hash; the oldest gives way, and what cannot be a hash is left out. */
 export function withAlias(
   { contentHash, nameHash, aliases }: Pick<Item, 'contentHash' | 'nameHash' | 'aliases'>,

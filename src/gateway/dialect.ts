@@ -7,7 +7,7 @@
  * @module
  */
 
-import { isHash, type Item } from '../core/item.ts'
+import { isComputedHash, isHash, type Item } from '../core/item.ts'
 import type { Call } from '../http/call.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { DeviceRegistry, Dialect, Principal } from '../ports/device-registry.ts'
@@ -111,7 +111,7 @@ export class Dialects {
     this.#pushed.set(call.principal.id, { hash, activatedAt, contentId })
     if (item.type !== 'Image' && item.type !== 'File') return
     const sent = hash.toLowerCase()
-    if (sent === item.contentHash || sent === item.nameHash) this.noteExact(call)
+    if (isComputedHash(item, hash)) this.noteExact(call)
     else this.#exact.delete(call.principal.id)
     if (sent === item.contentHash) this.noteReads(call, 'sync')
     else if (sent === item.nameHash) this.noteReads(call, 'syncclipboard')

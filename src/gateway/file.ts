@@ -27,11 +27,13 @@ import { BATCH_FIELD, readMember } from './wire/batch.ts'
 type FileHandler = Handler<Principal, { readonly dataName: string }>
 
 /** Answers with the bytes of the latest item that has some, under its own name only. */
-export function getFile({ latest, transfers }: HandlerDeps): FileHandler {
-  return ({ params, principal }) => {
+export function getFile({ latest, staging, transfers }: HandlerDeps): FileHandler {
+  return async ({ params, principal }) => {
     const dataName = checkName(params.dataName)
     const stored = latest.binary
     if (stored === undefined || stored.item.dataName !== dataName) throw new HttpError('NOT_FOUND')
+    // Some clients ask so before they upload, and others push back what they have read.
+    await staging.bind(principal.id, dataName)
     return blobReply(stored, { deviceId: principal.id, transfers })
   }
 }
@@ -79,6 +81,8 @@ export function putFile(deps: HandlerDeps & UploadDeps): FileHandler {
       throw withLimits(tooLarge(maxFileBytes), maxFileBytes)
     }
     const dataName = checkName(call.params.dataName)
+    // Whatever becomes of this upload, an earlier one of its name is not what its document means.
+    if (isAlone) await staging.bind(call.principal.id, dataName)
     if (creation?.isResumable === true) return createUpload(deps, call, dataName, creation)
     const { id: deviceId, passwordHash } = call.principal
     const member = isAlone ? undefined : readMember(headers)

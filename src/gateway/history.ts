@@ -4,7 +4,7 @@
  * @module
  */
 
-import { matchesHash, type Item } from '../core/item.ts'
+import { isComputedHash, matchesHash, type Item } from '../core/item.ts'
 import { parseItemType, type ItemType } from '../core/item-type.ts'
 import { KIB } from '../core/limits.ts'
 import { parseProfileId, type ProfileId } from '../core/profile-id.ts'
@@ -44,11 +44,15 @@ type HashParams = { readonly type: string; readonly hash: string }
  */
 export function getRecord(deps: HandlerDeps): Handler<Device, ProfileParams> {
   const { latest, dialects, records, staging } = deps
-  return (call) => {
+  return async (call) => {
     const id = readProfileId(call.params.profileId)
-    const stored = findItem([latest.current, latest.binary], id, dialects.mayHashOtherwise(call))
-    if (stored !== undefined) return recordReply(stored.item, id.hash)
     const { id: deviceId } = call.principal
+    const stored = findItem([latest.current, latest.binary], id, dialects.mayHashOtherwise(call))
+    if (stored !== undefined) {
+      // It leaves out what it would upload, and only its own word says that this is the item.
+      if (!isComputedHash(stored.item, id.hash)) await staging.bind(deviceId)
+      return recordReply(stored.item, id.hash)
+    }
     const kept = records.find(deviceId, id)
     // A client that reads 200 does not upload the bytes, so they have to be here.
     const bytes = kept?.bytes
@@ -60,11 +64,12 @@ export function getRecord(deps: HandlerDeps): Handler<Device, ProfileParams> {
 
 /** The bytes of the latest item that has some, as at `/file/{dataName}`. */
 export function getRecordData(deps: HandlerDeps): Handler<Device, ProfileParams> {
-  const { latest, dialects, transfers } = deps
-  return (call) => {
+  const { latest, dialects, staging, transfers } = deps
+  return async (call) => {
     const id = readProfileId(call.params.profileId)
     const stored = findItem([latest.current, latest.binary], id, dialects.of(call) === 'sync')
     if (stored === undefined) throw new HttpError('NOT_FOUND')
+    await staging.bind(call.principal.id, stored.item.dataName)
     return blobReply(stored, { deviceId: call.principal.id, transfers })
   }
 }
@@ -150,7 +155,8 @@ function isSameKind(a: ItemType, b: ItemType): boolean {
   return a === b || (isFileLike(a) && isFileLike(b))
 }
 
-function isFileLike(type: ItemType): boolean {
+/** Whether clients hash an item of this type in ways of their own. */
+export function isFileLike(type: ItemType): boolean {
   return type === 'Image' || type === 'File'
 }
 

@@ -7,7 +7,7 @@
  * @module
  */
 
-import { matchesHash, type Item } from '../core/item.ts'
+import { isHash, matchesHash, type Item } from '../core/item.ts'
 import { MAX_NAME_TEXT_BYTES } from '../core/limits.ts'
 import { cutText } from '../core/text-length.ts'
 import { declaredLength, readBytes, tooLarge } from '../http/read-body.ts'
@@ -28,7 +28,7 @@ import type { ReceivedUpload } from '../ports/staging-area.ts'
 import { unauthorized } from './authenticate.ts'
 import { isSameActivation, type Activation } from './dialect.ts'
 import type { HandlerDeps } from './gateway-ports.ts'
-import { heldJson, recordReply } from './history.ts'
+import { heldJson, isFileLike, recordReply } from './history.ts'
 import {
   decodeHistoryForm,
   encodeRecord,
@@ -156,7 +156,7 @@ async function apply(
 async function keep(
   received: ReceivedForm,
   call: Call<Device>,
-  { records, clock, devices, maxMetadataBytes }: HandlerDeps,
+  { records, clock, devices, dialects, maxMetadataBytes }: HandlerDeps,
 ): Promise<Reply> {
   const { id: deviceId, passwordHash } = call.principal
   const { form, file } = received
@@ -174,11 +174,14 @@ async function keep(
     await file?.upload.discard()
     throw error
   }
-  await file?.upload.stage(file)
+  // Programs keep their history in the background: a document may mean anything else of its name.
+  await file?.upload.stage({ ...file, knownAs: isHash(hash) ? hash.toLowerCase() : '' })
   // The records of a device are forgotten with its credential; none may be kept after that.
   if (!devices.isValid({ deviceId, passwordHash })) throw unauthorized()
   const bytes = file && { dataName: file.dataName, contentHash: file.upload.blob.digests.sha256 }
   records.remember(deviceId, { record, bytes })
+  const isExact = isFileLike(form.type) && hash.toLowerCase() === bytes?.contentHash
+  if (isExact) dialects.noteExact(call)
   return reply
 }
 

@@ -9,7 +9,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Digests } from '../core/content-id.ts'
 import { DomainError } from '../core/domain-error.ts'
-import { withAlias, type Item } from '../core/item.ts'
+import { isComputedHash, isHash, withAlias, type Item } from '../core/item.ts'
 import { MAX_NAME_TEXT_BYTES, MIB } from '../core/limits.ts'
 import { cutText, jsonLengthOf, MOST_JSON_BYTES } from '../core/text-length.ts'
 import { contentIdOf, nameHashOf } from '../hashing/content-id.ts'
@@ -209,19 +209,21 @@ function takeUpload(
   return undefined
 }
 
-/** Whether a hash is that of an item that is here, and not of the upload that has its name. */
+/**
+ * Whether a hash is not of the upload that has the name: it is of an item that is here, or else the
+ * upload is one that has to be known by its hash.
+ */
 function isOfAnother(
   hash: string,
-  { dataName, blob }: TakenUpload,
+  { dataName, blob, knownAs }: TakenUpload,
   { current, binary }: Pick<LatestItem, 'current' | 'binary'>,
 ): boolean {
-  const { sha256 } = blob.digests
-  const wanted = hash.toLowerCase()
-  if (wanted === sha256 || wanted === nameHashOf(dataName, sha256)) return false
+  const { sha256: contentHash } = blob.digests
+  const own = { contentHash, nameHash: nameHashOf(dataName, contentHash) }
+  if (isComputedHash(own, hash) || hash.toLowerCase() === knownAs) return false
+  if (knownAs !== undefined) return isHash(hash)
   // Aliases are what senders told, and do not count.
-  return [current, binary].some(
-    (stored) => wanted === stored?.item.contentHash || wanted === stored?.item.nameHash,
-  )
+  return [current, binary].some((stored) => stored && isComputedHash(stored.item, hash))
 }
 
 function tooLarge(maxBytes: number): DomainError {

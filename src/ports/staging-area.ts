@@ -50,6 +50,11 @@ export interface UploadName {
   readonly mediaType: string
   /** Files it under its place in a batch, and not under its name. */
   readonly member?: BatchMember | undefined
+  /**
+   * Where this is there, a document with the hash of something else does not mean this upload. The
+   * hash that its sender told, in lower-case hex, or empty.
+   */
+  readonly knownAs?: string | undefined
 }
 
 /** A complete upload that waits. */
@@ -180,6 +185,15 @@ export interface StagingArea {
 
   /** Returns what a device has staged under a name; `undefined` also while it is taken. */
   staged(deviceId: string, dataName: string): StagedUpload | undefined
+
+  /**
+   * Notes that a device may leave out an upload, since it was told that the bytes are here. Those
+   * that wait meanwhile are older: they are `knownAs` from now on, also after a restart.
+   *
+   * @param dataName The name of the upload that it may leave out; any name without it.
+   * @returns Settles when that is written, or could not be.
+   */
+  bind(deviceId: string, dataName?: string): Promise<void>
 
   /**
    * Hands an upload over. Until it is ended it is neither expired nor given to anybody else, and a

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { get } from 'node:http'
 import { describe, it } from 'node:test'
 import { serveGateway } from '../support/gateway.ts'
+import { sha256 } from '../support/hashes.ts'
 import { readObject } from '../support/phone.ts'
 import { RawClient } from '../support/raw-http.ts'
 
@@ -30,6 +31,21 @@ describe('PUT /file/{dataName}', () => {
     assert.equal(await response.text(), '')
     assert.equal(memory.count, 1)
     assert.equal((await phone.fetch('/file/a.bin')).status, 404, 'staged names are not readable')
+  })
+
+  it('keeps a document from an earlier one of its name, also where it fails', async (t) => {
+    const { phone } = await serveGateway(t)
+    const hash = sha256('its own way of hashing')
+    const pushes = async (hash: string) => {
+      const document = { type: 'File', dataName: 'a', hash, hasData: true }
+      return (await phone.fetch('/Sync.json', put(JSON.stringify(document)))).status
+    }
+    const spoilt = { 'repr-digest': `sha-256=:${Buffer.alloc(32).toString('base64')}:` }
+    for (const fields of [spoilt, { ...spoilt, 'upload-complete': '?1' }]) {
+      await phone.fetch('/file/a', put('older'))
+      assert.equal((await phone.fetch('/file/a', put('newer', fields))).status, 400)
+      assert.deepEqual([await pushes(hash), await pushes(sha256('older'))], [404, 200])
+    }
   })
 
   it('takes names that people use, byte for byte', async (t) => {
@@ -105,6 +121,51 @@ describe('PUT /file/{dataName}', () => {
 })
 
 describe('GET /file/{dataName}', () => {
+  it('keeps a document that follows from an older upload of that name', async (t) => {
+    const { phone: other, addPhone } = await serveGateway(t)
+    const hash = sha256('its own way of hashing')
+    const document = put(JSON.stringify({ type: 'File', dataName: 'a', hash, hasData: true }))
+    for (const [method, path] of [
+      ['HEAD', '/file/a'],
+      ['GET', '/file/a'],
+      ['HEAD', '/api/history/File-unknown/data'],
+      ['GET', `/api/history/File-${hash}`],
+    ] as const) {
+      const phone = await addPhone()
+      const pushes = async () => (await phone.fetch('/Sync.json', document)).status
+      await phone.fetch('/file/a', put('older'))
+      await other.pushFile('File', 'a', Buffer.from('of another one'))
+      assert.equal((await phone.fetch(path, { method })).status, 200)
+      assert.equal(await pushes(), 404, `${method} ${path}`)
+      assert.equal((await phone.download()).toString(), 'of another one')
+      await phone.fetch('/file/a', put('newer'))
+      assert.equal(await pushes(), 200)
+      assert.equal((await phone.download()).toString(), 'newer')
+    }
+  })
+
+  it('keeps no document from the upload of a device that read what it names', async (t) => {
+    const { phone, addPhone } = await serveGateway(t)
+    await (await addPhone()).pushFile('File', 'a', Buffer.from('of another one'))
+    await phone.fetch('/file/b', put('bytes'))
+    await phone.fetch(`/api/history/File-${sha256('of another one')}`)
+    const hash = sha256('its own way of hashing')
+    const document = JSON.stringify({ type: 'File', dataName: 'b', hash, hasData: true })
+    assert.equal((await phone.fetch('/Sync.json', put(document))).status, 200)
+    assert.equal((await phone.download()).toString(), 'bytes')
+  })
+
+  it('keeps none from an upload when it answers 404', async (t) => {
+    const { phone } = await serveGateway(t)
+    await phone.pushFile('File', 'b', Buffer.from('here'))
+    await phone.fetch('/file/a', put('bytes'))
+    assert.equal((await phone.fetch('/file/a')).status, 404)
+    const hash = sha256('its own way of hashing')
+    const document = JSON.stringify({ type: 'File', dataName: 'a', hash, hasData: true })
+    assert.equal((await phone.fetch('/Sync.json', put(document))).status, 200)
+    assert.equal((await phone.download()).toString(), 'bytes')
+  })
+
   it('answers with the bytes, for downloading and never for running', async (t) => {
     const { phone } = await serveGateway(t)
     const html = Buffer.from('<script>alert(1)</script>')

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { serveGateway } from '../support/gateway.ts'
+import { sha256 } from '../support/hashes.ts'
 import { readObject } from '../support/phone.ts'
 import { form, PNG, post, put, REFERENCE, urlencoded, type Fields } from './support/forms.ts'
 
@@ -149,6 +150,56 @@ describe('an old item in POST /api/history', () => {
     assert.equal(await asks(two), 404)
     await post(phone, record(two, 'version two'))
     assert.equal(await pushes(two), 200)
+  })
+
+  it('is made current by its own document, and by none of another photo of its name', async (t) => {
+    const { phone, addPhone, clock } = await serveGateway(t)
+    await (await addPhone()).pushFile('Image', 'b.png', PNG)
+    const older = Buffer.concat([PNG, Buffer.from('older')])
+    const kept = (hash: string) =>
+      form([
+        ['type', 'Image'],
+        ['hash', hash],
+        ['lastAccessed', ago(clock, MINUTE)],
+        ['data', 'image.png', older],
+      ])
+    const pushes = async (hash: string, type = 'Image') => {
+      const document = { type, dataName: 'image.png', hasData: true, hash }
+      const { status } = await phone.fetch('/SyncClipboard.json', put(JSON.stringify(document)))
+      return [status, (await phone.document())['dataName']]
+    }
+    const other = sha256('newer')
+    const own = sha256('its own way of hashing')
+    const bound = sha256(`image.png|${sha256(older).toUpperCase()}`)
+    for (const hash of [own.toUpperCase(), sha256(older), bound, '']) {
+      await post(phone, kept(hash === '' ? own : hash))
+      assert.deepEqual(await pushes(other), [404, 'b.png'])
+      // As a File it is a record that nobody posted.
+      for (const type of ['Image', 'File']) {
+        await post(phone, kept(hash === '' ? own : hash))
+        assert.deepEqual(await pushes(hash, type), [200, 'image.png'])
+      }
+      await phone.pushFile('Image', 'b.png', PNG)
+    }
+  })
+
+  it('shows that its device hashes as we do, and hears of no photo by the hash of another one', async (t) => {
+    const { phone, addPhone, clock } = await serveGateway(t)
+    await (await addPhone()).pushFile('Image', 'b.png', PNG)
+    const asks = async () => (await phone.fetch(`/api/history/Image-${sha256('newer')}`)).status
+    const older = Buffer.concat([PNG, Buffer.from('older')])
+    const kept = (type: string, hash: string) =>
+      form([
+        ['type', type],
+        ['hash', hash],
+        ['lastAccessed', ago(clock, MINUTE)],
+        ['data', 'image.png', older],
+      ])
+    await post(phone, kept('Image', sha256('its own way of hashing')))
+    await post(phone, kept('Text', sha256(older)))
+    assert.equal(await asks(), 200)
+    await post(phone, kept('Image', sha256(older).toUpperCase()))
+    assert.equal(await asks(), 404)
   })
 
   it('keeps its bytes staged: a document of the same device makes them current', async (t) => {

@@ -279,6 +279,30 @@ describe('a push of what is there already', () => {
     assert.equal(latest.current?.item.size, 5)
   })
 
+  it('is no upload that waited before its sender left out another one, unless its hash fits', async () => {
+    const { stage, staging, describe, pushFile, counts } = setUp()
+    await pushFile('a', 'here')
+    const named = { type: 'File', dataName: 'a' } as const
+    const ownHashes = [sha256('old'), sha256(`a|${sha256('old').toUpperCase()}`), 'no hash', '']
+    for (const hash of ownHashes) {
+      await stage('a', 'old')
+      await staging.bind('did_1', 'a')
+      for (const other of [sha256('new'), MD5]) {
+        await assert.rejects(describe({ ...named, hash: other }), { code: 'NOTHING_STAGED' })
+      }
+      assert.equal((await describe({ ...named, hash })).item?.size, 3, hash)
+    }
+    await stage('a', 'old')
+    await staging.bind('did_1', 'b')
+    await staging.bind('did_2')
+    assert.equal((await describe({ ...named, hash: sha256('its own way') })).item?.size, 3)
+    await stage('a', 'old')
+    await staging.bind('did_1')
+    await stage('a', 'newer')
+    assert.equal((await describe({ ...named, hash: sha256('its own way, too') })).item?.size, 5)
+    assert.deepEqual(counts(), [1, 0])
+  })
+
   it('keeps its former names as aliases when it comes under a new one', async () => {
     const { pushFile, latest } = setUp()
     await pushFile('a', 'hello', { hash: 'one' })

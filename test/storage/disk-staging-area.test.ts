@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict'
-import { readFile, rename, symlink, truncate, unlink, writeFile } from 'node:fs/promises'
+import {
+  mkdir,
+  readFile,
+  rename,
+  rmdir,
+  symlink,
+  truncate,
+  unlink,
+  writeFile,
+} from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import type { StagedUpload } from '../../src/ports/staging-area.ts'
@@ -231,6 +240,40 @@ describe('what is staged on disk', () => {
     assert.equal(taken?.mediaType, 'image/png')
     assert.equal(taken && (await readText(taken.blob)), 'hello')
     assert.equal(await find(again, 'b.txt'), '')
+  })
+
+  it('is kept from the same documents after a restart, and is otherwise what it was', async (t) => {
+    const devices = new MemoryDeviceRegistry()
+    const storage = await openTestStorage(t, { devices })
+    const deviceId = await pairAndStage(devices, storage)
+    const again = await storage.restart()
+    const read = async () => STAGING_RECORD.parse(await readFile(await recordOf(again), 'utf8'))
+    const before = await read()
+    again.clock.advance(HOUR / 2)
+    await again.staging.bind(deviceId, 'a')
+    assert.deepEqual(await read(), { ...before, knownAs: '' })
+    const { passwordHash } = devices.find(deviceId) ?? {}
+    const told = header('b', { deviceId, passwordHash, knownAs: 'ab'.repeat(32) })
+    await stageUpload(again.staging, told, streamOf('told'))
+    const { staging } = await again.restart()
+    const known = ['a', 'b'].map((name) => staging.staged(deviceId, name)?.knownAs)
+    assert.deepEqual(known, ['', told.knownAs])
+  })
+
+  it('is kept from them until then where the disk does not take that, and the log says so', async (t) => {
+    const storage = await openTestStorage(t)
+    await stage(storage, 'a', 'hello')
+    const record = await recordOf(storage)
+    await rename(record, `${record}.gone`)
+    await mkdir(record)
+    await storage.staging.bind('did_a')
+    assert.equal(storage.staging.staged('did_a', 'a')?.knownAs, '')
+    assert.match(storage.logger.text, /Cannot amend the record/)
+    const again = await storage.restart(async () => {
+      await rmdir(record)
+      await rename(`${record}.gone`, record)
+    })
+    assert.equal(await find(again, 'a'), 'hello')
   })
 
   it('is told whenever it is something else', async (t) => {
@@ -729,6 +772,7 @@ describe('what is staged on disk', () => {
       dataName: 'a.txt',
       mediaType: 'text/plain',
       member: undefined,
+      knownAs: undefined,
       credential: sha256(passwordHash),
       size: 5,
       ...blob.digests,

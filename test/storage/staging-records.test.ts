@@ -17,6 +17,7 @@ const records = fc.record({
   blake3: digests,
   stagedAt: fc.integer(),
   isResumable: fc.option(fc.boolean(), { nil: undefined }),
+  knownAs: fc.option(fc.oneof(digests, fc.constant('')), { nil: undefined }),
   sequence: fc.maxSafeNat(),
   bootId: fc.option(fc.string(), { nil: undefined }),
   member: fc.option(

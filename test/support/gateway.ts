@@ -47,6 +47,7 @@ export async function serveGateway(t: TestContext, options: ServeGatewayOptions 
     begin: (...of) => area.begin(...of),
     find: (...of) => area.find(...of),
     staged: (...of) => area.staged(...of),
+    bind: (...of) => area.bind(...of),
     take: (...of) => area.take(...of),
     takeBatch: (...of) => area.takeBatch(...of),
     drop: (...of) => area.drop(...of),

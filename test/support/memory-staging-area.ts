@@ -61,10 +61,11 @@ export class MemoryStagingArea implements StagingArea {
     const blob = await this.#blobs.receive(bytes, expected).catch((error: unknown) => {
       return hand.endAfter(Promise.reject(error))
     })
-    const stage = async ({ dataName, mediaType, member }: UploadName): Promise<StagedUpload> => {
+    const stage = async (name: UploadName): Promise<StagedUpload> => {
+      const { dataName, mediaType, member, knownAs } = name
       if (hand.isDropped) await blob.discard()
       if (hand.isDropped) throw shutOut()
-      const upload: StagedUpload = { deviceId, dataName, mediaType, member, blob }
+      const upload: StagedUpload = { deviceId, dataName, mediaType, member, knownAs, blob }
       const key = keyOf(deviceId, member ?? dataName)
       const replaced = this.#uploads.get(key)
       this.#uploads.set(key, upload)
@@ -99,6 +100,14 @@ export class MemoryStagingArea implements StagingArea {
 
   staged(deviceId: string, dataName: string): StagedUpload | undefined {
     return this.#uploads.get(keyOf(deviceId, dataName))
+  }
+
+  async bind(deviceId: string, dataName?: string): Promise<void> {
+    for (const [key, upload] of this.#uploads) {
+      if (upload.deviceId !== deviceId || upload.member !== undefined) continue
+      if ((dataName ?? upload.dataName) !== upload.dataName) continue
+      this.#uploads.set(key, { ...upload, knownAs: upload.knownAs ?? '' })
+    }
   }
 
   take(deviceId: string, dataName: string): TakenUpload | undefined {

@@ -120,6 +120,28 @@ export function describeStagingArea(
       assert.equal(taken && (await readText(taken.blob)), 'first')
     })
 
+    it('binds what waits under a name, or under any, and nothing that comes later', async (t) => {
+      const { staging } = await openArea(t)
+      const knownAs = 'ab'.repeat(32)
+      await stage(staging, 'a.txt', 'a')
+      await stage(staging, 'b.txt', 'b')
+      await stageUpload(staging, header('c.txt', { knownAs }), streamOf('c'))
+      await stageUpload(staging, header('a.txt', { deviceId: 'did_b' }), streamOf('other'))
+      const known = (deviceId = 'did_a') =>
+        ['a.txt', 'b.txt', 'c.txt'].map((name) => staging.staged(deviceId, name)?.knownAs)
+      await staging.bind('did_a', 'a.txt')
+      assert.deepEqual(known(), ['', undefined, knownAs])
+      await staging.bind('did_a')
+      assert.deepEqual(known(), ['', '', knownAs])
+      assert.deepEqual(known('did_b'), [undefined, undefined, undefined])
+      const taken = staging.take('did_a', 'a.txt')
+      assert.equal(taken?.knownAs, '')
+      taken?.giveBack()
+      assert.equal(staging.staged('did_a', 'a.txt')?.knownAs, '')
+      await stage(staging, 'a.txt', 'a again')
+      assert.deepEqual(known(), [undefined, '', knownAs])
+    })
+
     it('gives an upload to nobody else until it is given back', async (t) => {
       const { staging } = await openArea(t)
       await stage(staging, 'a.txt', 'hello')

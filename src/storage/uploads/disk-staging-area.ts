@@ -140,6 +140,13 @@ export class DiskStagingArea implements StagingArea {
     return this.#waitingAs(deviceId, dataName)?.staged
   }
 
+  async bind(deviceId: string, dataName?: string): Promise<void> {
+    const older = this.#waitingOf(deviceId).filter((one) => {
+      return one.member === undefined && (dataName ?? one.dataName) === one.dataName
+    })
+    await Promise.all(older.map((upload) => upload.bind()))
+  }
+
   take(deviceId: string, dataName: string): TakenUpload | undefined {
     return this.#waitingAs(deviceId, dataName)?.take()
   }

@@ -78,7 +78,7 @@ async function restore(
   { name, record, mayBeTorn }: FoundRecord<StagingRecord>,
   { blobs, deps }: LoadOptions,
 ): Promise<Upload | undefined> {
-  const { deviceId, dataName, mediaType, member, sequence, isResumable } = record
+  const { deviceId, dataName, mediaType, member, knownAs, sequence, isResumable } = record
   const { size, sha256, blake3, stagedAt } = record
   const blob = await blobs.restore(name, { size, digests: { sha256, blake3 }, mayBeTorn })
   if (blob === undefined) return undefined
@@ -86,7 +86,7 @@ async function restore(
   const upload = new Upload(deps, { deviceId, declaredSize: size }, kind)
   // A clock that was set back must not make anything younger than new.
   upload.expiresAt -= Math.max(0, deps.clock.now() - stagedAt)
-  upload.restore({ deviceId, dataName, mediaType, member, blob })
+  upload.restore({ deviceId, dataName, mediaType, member, knownAs, blob })
   return upload
 }
 

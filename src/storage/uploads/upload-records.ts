@@ -1,8 +1,8 @@
 /**
  * The records of uploads: a small file for each in `staging/`, named after its blob.
  *
- * A record is written once and removed at the end. Nobody waits for the disk, so that what is found
- * after a power cut may be less than was written.
+ * A record is written, amended once at most, and removed at the end. Nobody waits for the disk, so
+ * that what is found after a power cut may be less than was written.
  * @module
  */
 
@@ -10,7 +10,7 @@ import { createHash } from 'node:crypto'
 import { readdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDataName } from '../../core/data-name.ts'
-import { isBatchId } from '../../core/item.ts'
+import { isBatchId, isHash } from '../../core/item.ts'
 import { isTemporaryName, replaceFile } from '../../lib/atomic-file.ts'
 import {
   decodeBoolean,
@@ -22,6 +22,7 @@ import {
   type Decoder,
 } from '../../lib/decoder.ts'
 import { defineJsonFile, NewerVersionError, type JsonFile } from '../../lib/json-file.ts'
+import { describeFailure } from '../../lib/describe-failure.ts'
 import { codeOf } from '../../lib/system-error.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { BatchMember, StagedUpload, UploadSource } from '../../ports/staging-area.ts'
@@ -70,6 +71,8 @@ export interface StagingRecord extends UploadRecord {
   readonly stagedAt: number
   /** Whether its sender may ask whether it is complete. Earlier versions wrote none. */
   readonly isResumable?: boolean | undefined
+  /** As `UploadName.knownAs`. Earlier versions wrote none. */
+  readonly knownAs?: string | undefined
 }
 
 const decodeMember: Decoder<BatchMember> = objectOf({
@@ -87,6 +90,7 @@ const decodeRecord: Decoder<StagingRecord> = objectOf({
   blake3: decodeDigest,
   stagedAt: decodeNumber,
   isResumable: optional(decodeBoolean),
+  knownAs: optional(matching(decodeString, (text) => text === '' || isHash(text), 'a hash')),
   sequence: decodeCount,
   bootId: optional(decodeString),
   member: optional(decodeMember),
@@ -203,6 +207,17 @@ export class UploadRecords<Fields extends UploadRecord> {
     }
   }
 
+  /** Changes a record that is there. The log says where that fails: then a restart forgets it. */
+  async amend(name: string, change: Partial<Fields>): Promise<void> {
+    try {
+      const record = await this.#read(this.#fileOf(name))
+      if (typeof record === 'object') await this.write(name, { ...record, ...change })
+    } catch (error) {
+      const reason = describeFailure(error)
+      this.#logger.warn('Cannot amend the record of a staged upload', { ...reason })
+    }
+  }
+
   /** Removes the record of a blob. What cannot be removed now is dealt with at the next start. */
   async remove(name: string): Promise<void> {
     await this.#unlink(this.#fileOf(name))
@@ -255,7 +270,7 @@ export class OwnRecords {
   hasPartial = false
   /** Whether there may be a record of what waits. */
   hasStaged = false
-  /** The record of what has come that is being written; nobody removes it before. */
+  /** A record that is being written; nobody removes it before. */
   #writing: Promise<void> = Promise.resolve()
 
   constructor(folders: RecordFolders, name: string, source: UploadSource) {
@@ -282,14 +297,20 @@ export class OwnRecords {
 
   /** Describes what waits from now on. @throws {DomainError} `NO_SPACE`. */
   async writeStaged(
-    { deviceId, dataName, mediaType, member, blob }: StagedUpload,
+    { deviceId, dataName, mediaType, member, knownAs, blob }: StagedUpload,
     more: Pick<StagingRecord, 'sequence' | 'stagedAt' | 'isResumable'>,
   ): Promise<void> {
     const { size, digests } = blob
-    const facts = { deviceId, dataName, mediaType, member, size, ...digests, ...more }
+    const facts = { deviceId, dataName, mediaType, member, knownAs, size, ...digests, ...more }
     const credential = credentialOf(this.#source.passwordHash)
     await this.#folders.staged.write(this.#name, { ...facts, credential })
     this.hasStaged = true
+  }
+
+  /** Notes that what waits is known by its own hashes alone. */
+  async bindStaged(): Promise<void> {
+    this.#writing = this.#folders.staged.amend(this.#name, { knownAs: '' })
+    await this.#writing
   }
 
   /** Removes the record of what has come. */

@@ -164,6 +164,13 @@ export class Upload extends UploadFacts implements PartialUpload {
     this.#become('waiting')
   }
 
+  /** Keeps it from documents with the hash of something else, while it waits. */
+  async bind(): Promise<void> {
+    if (this.staged === undefined || this.staged.knownAs !== undefined) return
+    this.staged = { ...this.staged, knownAs: '' }
+    await this.#records.bindStaged()
+  }
+
   /** Hands it over to a document. */
   take(): TakenUpload {
     const { staged } = this
@@ -321,13 +328,14 @@ export class Upload extends UploadFacts implements PartialUpload {
 
   /** Writes the record of a complete upload; from then on it survives a restart. */
   async #stage(
-    { dataName, mediaType, member }: UploadName,
+    { dataName, mediaType, member, knownAs }: UploadName,
     blob: HashedBlob,
   ): Promise<StagedUpload> {
     const { clock, ttlMs, number, place } = this.#deps
     if (this.reason !== undefined) await this.discard()
     this.#keep()
-    this.staged = { deviceId: this.source.deviceId, dataName, mediaType, member, blob }
+    const { deviceId } = this.source
+    this.staged = { deviceId, dataName, mediaType, member, knownAs, blob }
     this.sequence = number(this)
     try {
       const { sequence, isResumable } = this
