@@ -14,7 +14,7 @@ import { MAX_NAME_TEXT_BYTES, MIB } from '../core/limits.ts'
 import { cutText, jsonLengthOf, MOST_JSON_BYTES } from '../core/text-length.ts'
 import { contentIdOf, nameHashOf } from '../hashing/content-id.ts'
 import { readWhole } from '../lib/read-bytes.ts'
-import { decodeUtf8, withoutByteOrderMark } from '../lib/utf8.ts'
+import { decodeUtf8 } from '../lib/utf8.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Blob, BlobStore } from '../ports/blob.ts'
 import type { BatchBytes, InboundItem } from '../ports/inbound-pipeline.ts'
@@ -237,7 +237,7 @@ async function readText(blob: Blob, maxBytes: number): Promise<string> {
   if (blob.size > maxBytes) throw tooLarge(maxBytes)
   const bytes = await readWhole(blob)
   try {
-    return withoutByteOrderMark(decodeUtf8(bytes))
+    return decodeUtf8(bytes)
   } catch (cause) {
     throw new DomainError('TEXT_NOT_UTF8', 'Cannot apply a text that is not UTF-8', { cause })
   }

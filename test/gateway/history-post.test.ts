@@ -320,14 +320,11 @@ describe('POST /api/history', () => {
 
   it('is told back shortly where its text is not the item', async (t) => {
     const { phone } = await serveGateway(t)
-    const body = new FormData()
-    for (const [name, value] of [
-      ['type', 'Text'],
-      ['hash', 'a'.repeat(64)],
-    ] as const)
-      body.append(name, value)
-    body.append('text', '\x01'.repeat(20_000))
-    body.append('data', new Blob(['\ufeff']), 'a.txt')
+    // The upload is empty, and an empty text is none.
+    await phone.fetch('/file/a.txt', { method: 'PUT', body: '' })
+    const text = '\x01'.repeat(20_000)
+    const named = { type: 'Text', hash: 'a'.repeat(64), dataName: 'a.txt' }
+    const body = new URLSearchParams({ ...named, text, hasData: 'true' })
     const answer = await phone.fetch('/api/history', { method: 'POST', body })
     assert.equal(answer.status, 200)
     assert.equal((await readObject(answer))['text'], '\x01'.repeat(4096))

@@ -161,6 +161,19 @@ describe('a long Text', () => {
     assert.deepEqual(counts(), [0, 0])
   })
 
+  it('has its byte order mark, whatever way it came', async () => {
+    const { stage, describe, pushText, latest, clock } = setUp()
+    const bytes = '\xef\xbb\xbfhello'
+    await stage('long.txt', bytes)
+    await describe({ ...long, hash: sha256(Buffer.from(bytes, 'latin1')) })
+    const staged = latest.current?.item
+    clock.advance(1000)
+    await pushText('\ufeffhello')
+    const { text, contentHash, size } = latest.current?.item ?? {}
+    assert.deepEqual([text, size, contentHash], ['\ufeffhello', 8, staged?.contentHash])
+    assert.deepEqual([staged?.text, staged?.aliases], [text, []])
+  })
+
   it('is refused when nothing was staged, when it is not UTF-8 or too long, and stays staged', async () => {
     const { stage, describe, latest, staging } = setUp()
     await assert.rejects(describe(long), { code: 'NOTHING_STAGED' })
