@@ -4,6 +4,7 @@ import { isIP } from 'node:net'
 import { networkInterfaces, type NetworkInterfaceInfo } from 'node:os'
 import type { LinkBase } from '../control/device-admin.ts'
 import { createAddressTest } from '../http/client-address.ts'
+import { systemClock, type Clock } from '../lib/clock.ts'
 import type { PanelAddress } from '../ports/panel.ts'
 import {
   formatBaseUrl,
@@ -33,6 +34,9 @@ const PHYSICAL_INTERFACE = /^(?:en|eth|wl|wi-?fi)/i
 
 const OVERLAY_INTERFACE = /^(?:tun|tap|utun|tailscale|wg|zt|ppp|ipsec)/i
 
+/** A look at the interfaces takes as long as a request on a connection of its own. */
+const FRESH_MS = 1000
+
 const isNear = createTest([...LOOPBACK, ...LINK_LOCAL, ...PRIVATE])
 
 const isPrivate = createTest(PRIVATE)
@@ -57,7 +61,25 @@ export function readInterfaces(): NetworkInterfaces {
  * overlay, or in one of the host's own subnets.
  */
 export function isLocalAddress(address: string, readInterfaces: () => NetworkInterfaces): boolean {
-  return isNear(address) || createTest(ownSubnets(readInterfaces()))(address)
+  return createLocalTest(readInterfaces, systemClock)(address)
+}
+
+/** A test as {@link isLocalAddress}, which reads the interfaces once a second at most. */
+export function createLocalTest(
+  readInterfaces: () => NetworkInterfaces,
+  clock: Pick<Clock, 'monotonic'>,
+): (address: string) => boolean {
+  let isOwn = createTest([])
+  let staleAt = -Infinity
+  return (address) => {
+    if (isNear(address)) return true
+    const now = clock.monotonic()
+    if (now >= staleAt) {
+      isOwn = createTest(ownSubnets(readInterfaces()))
+      staleAt = now + FRESH_MS
+    }
+    return isOwn(address)
+  }
 }
 
 /**
@@ -127,12 +149,10 @@ export function loopbackUrl(bound: readonly HostPort[]): string {
 function createTest(entries: readonly string[]): (address: string) => boolean {
   let test: ((address: string) => boolean) | undefined
   return (text) => {
-    // The zone of a link-local address says through which cable, not who.
-    const address = text.replace(/%.*$/, '')
-    if (isIP(address) === 0) return false
     // Made when first asked for: a start should not wait for it.
     test ??= createAddressTest(entries)
-    return test(address)
+    // The zone of a link-local address says through which cable, not who.
+    return test(text.includes('%') ? text.replace(/%.*$/, '') : text)
   }
 }
 

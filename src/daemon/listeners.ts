@@ -9,7 +9,7 @@ import { Subscribers } from '../lib/subscribers.ts'
 import { hasCode, isAddressMissing } from '../lib/system-error.ts'
 import type { ListenerStatus } from '../ports/admin.ts'
 import type { Logger } from '../ports/logger.ts'
-import { isLocalAddress, readInterfaces } from './addresses.ts'
+import { createLocalTest, readInterfaces } from './addresses.ts'
 import { formatBaseUrl, isWildcardHost, type HostPort } from './host-port.ts'
 import type { Settings } from './settings.ts'
 
@@ -66,6 +66,7 @@ export class Listeners {
   ): Promise<readonly HostPort[]> {
     const { allowPublic, maxConnections, maxConnectionsPerAddress, trustedProxies } = settings
     const isTrusted = createAddressTest(trustedProxies)
+    const isLocal = createLocalTest(readInterfaces, this.#clock)
     const bound: HostPort[] = []
     for (const { host, port } of wanted) {
       const samePort = port === 0 ? (bound[0]?.port ?? 0) : port
@@ -74,8 +75,7 @@ export class Listeners {
         listener,
         host,
         port: samePort,
-        admit: (address) =>
-          allowPublic || isTrusted(address) || isLocalAddress(address, readInterfaces),
+        admit: (address) => allowPublic || isTrusted(address) || isLocal(address),
         maxConnections,
         maxConnectionsPerAddress,
         isExempt: isTrusted,

@@ -7,9 +7,13 @@
  */
 
 import { BlockList, isIP, isIPv6 } from 'node:net'
+import { Lru } from '../lib/lru.ts'
 
 /** `192.0.2.7`, `192.0.2.7:4711`, `2001:db8::7`, `[2001:db8::7]:4711`, and in quotes. */
 const HOP = /^"?(?:\[([0-9A-Fa-f:.]+)\](?::\d+)?|([\d.]+)(?::\d+)?|([0-9A-Fa-f:.]+))"?$/
+
+/** Clients come again, and looking through a list takes as long as parsing their request. */
+const MAX_REMEMBERED = 256
 
 /** Decides which addresses belong to proxies of ours. */
 export type AddressTest = (address: string) => boolean
@@ -23,7 +27,14 @@ export function createAddressTest(entries: readonly string[]): AddressTest {
   if (entries.length === 0) return () => false
   const list = new BlockList()
   for (const entry of entries) addEntry(list, entry)
-  return (address) => list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
+  const answers = new Lru<string, boolean>(MAX_REMEMBERED)
+  return (address) => {
+    const known = answers.get(address)
+    if (known !== undefined) return known
+    const answer = list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
+    answers.set(address, answer)
+    return answer
+  }
 }
 
 /**

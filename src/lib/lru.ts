@@ -4,6 +4,7 @@
 export class Lru<Key, Value extends NonNullable<unknown>> {
   readonly #entries = new Map<Key, Value>()
   readonly #capacity: number
+  #newest: Key | undefined = undefined
 
   /** @param capacity The largest number of entries, at least 1. */
   constructor(capacity: number) {
@@ -18,14 +19,16 @@ export class Lru<Key, Value extends NonNullable<unknown>> {
   /** Returns the value of `key`, which becomes the newest entry. */
   get(key: Key): Value | undefined {
     const value = this.#entries.get(key)
-    if (value === undefined) return undefined
+    if (value === undefined || key === this.#newest) return value
     this.#entries.delete(key)
     this.#entries.set(key, value)
+    this.#newest = key
     return value
   }
 
   /** Makes `key` the newest entry, and forgets the oldest entry when there are too many. */
   set(key: Key, value: Value): void {
+    this.#newest = key
     this.#entries.delete(key)
     this.#entries.set(key, value)
     if (this.#entries.size <= this.#capacity) return

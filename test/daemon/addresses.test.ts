@@ -3,11 +3,13 @@ import { isIPv6 } from 'node:net'
 import { describe, it } from 'node:test'
 import {
   chooseBaseUrl,
+  createLocalTest,
   isLocalAddress,
   listAddresses,
   loopbackUrl,
   type NetworkInterfaces,
 } from '../../src/daemon/addresses.ts'
+import { FakeClock } from '../support/fake-clock.ts'
 import fc, { forAll } from '../support/property.ts'
 
 const EVERYWHERE = [
@@ -196,6 +198,26 @@ describe('isLocalAddress()', () => {
     assert.equal(isLocalAddress('2001:db8:1::77', host), true)
     assert.equal(isLocalAddress('203.0.114.1', host), false)
     assert.equal(isLocalAddress('2001:db8:2::77', host), false)
+  })
+
+  it('reads the interfaces once a second at most, and not for addresses that are near', () => {
+    const clock = new FakeClock()
+    let reads = 0
+    let now = host()
+    const isLocal = createLocalTest(() => {
+      reads += 1
+      return now
+    }, clock)
+    assert.equal(isLocal('192.168.1.2'), true)
+    assert.equal(reads, 0)
+    for (let look = 0; look < 3; look++) assert.equal(isLocal('2001:db8:1::77'), true)
+    assert.equal(isLocal('2001:db8:2::77'), false)
+    assert.equal(reads, 1)
+    now = interfaces({ eth0: ['2001:db8:2::9'] })
+    clock.advance(1000)
+    assert.equal(isLocal('2001:db8:2::77'), true)
+    assert.equal(isLocal('2001:db8:1::77'), false)
+    assert.equal(reads, 2)
   })
 
   it('does not take an interface without a prefix for the whole internet', () => {
