@@ -15,14 +15,13 @@
 
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
-import type { Socket } from 'node:net'
 import { DomainError } from '../core/domain-error.ts'
 import { MAX_PASSWORD_LENGTH } from '../core/limits.ts'
 import type { Call } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
 import { countFields, findField } from '../http/request-head.ts'
 import { networkOf } from '../lib/network-of.ts'
-import type { Device } from '../ports/device-registry.ts'
+import type { Device, DeviceRegistry } from '../ports/device-registry.ts'
 import { dialectOfPath } from './dialect.ts'
 import { FailingAddresses } from './failing-addresses.ts'
 import type { GatewayPorts } from './gateway-ports.ts'
@@ -40,14 +39,28 @@ export interface Credentials {
   readonly password: string
 }
 
-interface Remembered {
+/** The last login on a connection. */
+class Login {
+  /** One connection may be shown to several gateways. */
+  readonly devices: DeviceRegistry
   readonly header: string
   readonly revision: number
   readonly device: Device
+
+  constructor(devices: DeviceRegistry, header: string, revision: number, device: Device) {
+    this.devices = devices
+    this.header = header
+    this.revision = revision
+    this.device = device
+  }
+
+  isStill(devices: DeviceRegistry, header: string): boolean {
+    return this.header === header && this.devices === devices && this.revision === devices.revision
+  }
 }
 
 /** The part of a call that is there before anybody knows whose it is. */
-export type UnknownCall = Pick<Call, 'request' | 'path' | 'address'>
+export type UnknownCall = Pick<Call, 'request' | 'path' | 'address' | 'connection'>
 
 /**
  * Makes the function that finds the device of a request and notes that it was there.
@@ -59,23 +72,20 @@ export function createAuthenticate(
   ports: Pick<GatewayPorts, 'devices' | 'verifier' | 'clock' | 'logger' | 'onLoginRefused'>,
 ): (call: UnknownCall) => Device | Promise<Device> {
   const { devices, verifier, clock, logger, onLoginRefused } = ports
-  const remembered = new WeakMap<Socket, Remembered>()
   const failing = new FailingAddresses(clock)
 
   return (call) => {
-    const { request } = call
+    const { request, connection } = call
     const header = singleAuthorization(request)
     if (header === undefined) throw unauthorized()
-    const known = remembered.get(request.socket)
-    if (known !== undefined && known.header === header && known.revision === devices.revision) {
-      return seen(known.device, call)
-    }
+    const { login } = connection
+    if (login instanceof Login && login.isStill(devices, header)) return seen(login.device, call)
     const credentials = parseBasic(header)
     if (credentials === undefined) throw unauthorized()
     const recalled = verifier.recall(credentials.username, credentials.password)
     if (recalled === undefined) return verify(call, header, credentials)
     if (recalled === 'wrong') return refuse(call, credentials)
-    remembered.set(request.socket, { header, revision: devices.revision, device: recalled })
+    connection.login = new Login(devices, header, devices.revision, recalled)
     tellLogin(recalled, call)
     return seen(recalled, call)
   }
@@ -85,7 +95,6 @@ export function createAuthenticate(
     header: string,
     credentials: Credentials,
   ): Promise<Device> {
-    const { socket } = call.request
     const { username, password } = credentials
     const network = networkOfClient(call)
     // Read before the verification: a credential that changes meanwhile makes the memory useless.
@@ -96,7 +105,7 @@ export function createAuthenticate(
       .catch((error: unknown) => turnAway(error, network, isDeferred))
     if (device === undefined) return refuse(call, credentials)
     if (!isDeferred) failing.giveRunBack(network)
-    remembered.set(socket, { header, revision, device })
+    call.connection.login = new Login(devices, header, revision, device)
     tellLogin(device, call)
     return seen(device, call)
   }
@@ -147,8 +156,9 @@ export function parseBasic(header: string): Credentials | undefined {
   const colon = pair.indexOf(':')
   if (colon === -1) return undefined
   const password = pair.slice(colon + 1)
-  // Counted as people count characters; an emoji is one.
-  if ([...password].length > MAX_PASSWORD_LENGTH) return undefined
+  // Counted as people count characters; an emoji is one, of two units.
+  const isLong = password.length > MAX_PASSWORD_LENGTH && [...password].length > MAX_PASSWORD_LENGTH
+  if (isLong) return undefined
   return { username: pair.slice(0, colon), password }
 }
 

@@ -31,6 +31,8 @@ export interface Call<Principal = unknown, Params = unknown> {
   readonly clock: Clock
   /** The client's address, as far as it can be trusted. */
   readonly address: string | undefined
+  /** The memory that the authentication has of an earlier login on this connection. */
+  readonly connection: { login: unknown }
   /** Whether a reply with status 101 and a live body turns the connection into a WebSocket. */
   readonly asksForWebSocket: boolean
 

@@ -8,6 +8,7 @@
 import type { Socket } from 'node:net'
 import { readFileSync } from 'node:fs'
 import type { Clock } from '../lib/clock.ts'
+import { Chain, type Link } from '../lib/chain.ts'
 import { Shares } from '../lib/shares.ts'
 import { afterWhatCame, type SilenceTimer } from './silence.ts'
 import { type Connection, connectionOf } from './connection.ts'
@@ -32,13 +33,18 @@ export const HEADER_MS = 10_000
 /** Pause between two looks at the headers that are awaited. */
 const CHECK_MS = 1000
 
+/** Finds peers that vanished without a word while nothing is sent. */
+const PROBE_MS = 60_000
+
 /** A client or address with more connections gives one up for a newcomer, even a busy one. */
 const MANY_CONNECTIONS = 32
 
-interface Entry {
+interface Entry extends Link<Entry> {
   readonly connection: Connection
   /** When the header that is awaited began; `undefined` while none has. */
   headerSince: number | undefined
+  /** Whether its peer is asked whether it is there: not before the first check, which few see. */
+  isProbed: boolean
   /** As of the last check. */
   bytes: number
   requests: number
@@ -50,7 +56,7 @@ export class ConnectionTable {
   readonly #maxConnections: number
   readonly #clock: Clock
   /** Oldest first. */
-  readonly #entries = new Set<Entry>()
+  readonly #entries = new Chain<Entry>()
   readonly #perAddress = new Shares()
   #timer: SilenceTimer | undefined = undefined
 
@@ -72,10 +78,18 @@ export class ConnectionTable {
       socket.destroy()
       return
     }
-    const entry = { connection, headerSince: this.#clock.monotonic(), bytes: 0, requests: 0 }
+    const entry: Entry = {
+      connection,
+      headerSince: this.#clock.monotonic(),
+      isProbed: false,
+      bytes: 0,
+      requests: 0,
+      previous: undefined,
+      next: undefined,
+    }
     this.#entries.add(entry)
     this.#perAddress.add(connection.remoteAddress ?? '', 1)
-    socket.once('close', () => this.#remove(entry))
+    connection.onGone(() => this.#remove(entry))
     this.#schedule()
   }
 
@@ -175,6 +189,10 @@ export class ConnectionTable {
   #checkHeader(entry: Entry, now: number, hasBegun: (socket: Socket) => boolean): void {
     const { connection } = entry
     const { socket, requests } = connection
+    if (!entry.isProbed) {
+      entry.isProbed = true
+      socket.setKeepAlive(true, PROBE_MS)
+    }
     if (connection.isBusy || connection.isClosing) return
     if (requests !== entry.requests) {
       // A header may have begun in the read that brought the requests before it.

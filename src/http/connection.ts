@@ -10,6 +10,7 @@
 
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { Chain, type Link } from '../lib/chain.ts'
 import { normaliseAddress } from './client-address.ts'
 
 /** RFC 9110 section 9.2.1, and what WebDAV adds. */
@@ -19,6 +20,12 @@ const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PR
 interface OwnedAnswer {
   owner: string
   response: ServerResponse
+}
+
+const NONE: readonly never[] = []
+
+function tellGone(this: Socket): void {
+  connectionOf(this).tellGone()
 }
 
 /** One connection of a client. */
@@ -41,6 +48,8 @@ export class Connection {
   refusedAt: number | undefined = undefined
   /** Requests so far. */
   requests = 0
+  /** The memory that the authentication has of a login on it. */
+  login: unknown = undefined
   /** The answer to the newest request; it ends after all others of this connection. */
   latest: ServerResponse | undefined = undefined
   /** The answer to the newest request that may change something. */
@@ -53,11 +62,14 @@ export class Connection {
   #isShared = false
   /** Answers that are owed or under way, oldest first; the next request drops the others. */
   #owned: OwnedAnswer[] | undefined = undefined
-  #onGone: (() => void)[] | undefined = undefined
+  #onGone: readonly (() => void)[] = NONE
+  #knownTo: readonly Logins[] = NONE
 
   constructor(socket: Socket) {
     this.socket = socket
     this.remoteAddress = normaliseAddress(socket.remoteAddress)
+    // The one listener for all who want to know, and the same function for all sockets.
+    socket.on('close', tellGone)
   }
 
   /** Somebody has logged in on it. */
@@ -107,12 +119,15 @@ export class Connection {
     this.#pipeline.add(response, { before, awaited }, serve)
   }
 
-  /**
-   * Notes whose request it is that this answers.
-   *
-   * @returns Whether the owner had not logged in on this connection before, as far as is known.
-   */
-  noteOwner(owner: string, response: ServerResponse): boolean {
+  /** Whether `logins` did not know it before, and do from now on. */
+  becomesKnownTo(logins: Logins): boolean {
+    if (this.#knownTo.includes(logins)) return false
+    this.#knownTo = [...this.#knownTo, logins]
+    return true
+  }
+
+  /** Notes whose request it is that this answers. */
+  noteOwner(owner: string, response: ServerResponse): void {
     const newest = this.#owned?.at(-1)
     if (this.#owned === undefined || newest === undefined) {
       // An array that is pushed to takes room for seventeen.
@@ -125,10 +140,8 @@ export class Connection {
       newest.response = response
       if (this.#owned.length > 1) this.#owned.splice(0, this.#owned.length - 1)
     }
-    if (this.#owner === owner) return false
-    this.#isShared = this.#owner !== undefined
     this.#owner ??= owner
-    return true
+    if (this.#owner !== owner) this.#isShared = true
   }
 
   /**
@@ -141,7 +154,9 @@ export class Connection {
     const owned = this.#owned ?? []
     const own = owned.filter((answer) => answer.owner === owner && isOpen(answer.response))
     // The answer under way is for somebody else, who may not be known yet.
-    if (own.length === 0 && (this.isBusy || this.#isShared)) return undefined
+    if (own.length === 0 && (this.isBusy || this.#isShared || this.#owner !== owner)) {
+      return undefined
+    }
     this.isClosing = true
     const isQueued = own.length > 0 && own.every(({ response }) => response.socket === null)
     const closed = isQueued ? undefined : this.#closed()
@@ -167,21 +182,17 @@ export class Connection {
    */
   onGone(callback: () => void): () => void {
     // A set takes 200 bytes more, for each event stream.
-    if (this.#onGone === undefined) {
-      this.#onGone = [callback]
-      this.socket.once('close', () => this.#tellGone())
-    } else {
-      this.#onGone = [...this.#onGone, callback]
-    }
+    this.#onGone = [...this.#onGone, callback]
     return () => {
-      this.#onGone = this.#onGone?.filter((watcher) => watcher !== callback)
+      this.#onGone = this.#onGone.filter((watcher) => watcher !== callback)
     }
   }
 
-  #tellGone(): void {
-    for (const watcher of this.#onGone ?? []) {
+  /** To be called once the socket is closed. */
+  tellGone(): void {
+    for (const watcher of this.#onGone) {
       // One that was called may have taken back the wish of another one.
-      if (this.#onGone?.includes(watcher) === true) watcher()
+      if (this.#onGone.includes(watcher)) watcher()
     }
   }
 
@@ -234,23 +245,25 @@ export function connectionOf(socket: Socket & { [CONNECTION]?: Connection }): Co
   return socket[CONNECTION]
 }
 
+interface LoginConnection extends Link<LoginConnection> {
+  readonly connection: Connection
+}
+
 /**
  * The connections on which somebody has logged in, so that all that somebody does here can be ended
  * at once.
  */
 export class Logins {
-  /**
-   * The connections of each owner, some of which may have closed. The references are weak: they
-   * take no listener, and keep nothing of a connection that has closed.
-   */
-  readonly #connections = new Map<string, readonly WeakRef<Connection>[]>()
+  /** Those of all owners: one is cut seldom, and connections come all the time. */
+  readonly #connections = new Chain<LoginConnection>()
 
   /** Notes whose request this is. */
   note(owner: string, connection: Connection, response: ServerResponse): void {
-    if (!connection.noteOwner(owner, response)) return
-    const known = this.#open(owner)
-    if (known.some((ref) => ref.deref() === connection)) return
-    this.#connections.set(owner, [...known, new WeakRef(connection)])
+    connection.noteOwner(owner, response)
+    if (!connection.becomesKnownTo(this)) return
+    const link: LoginConnection = { connection, previous: undefined, next: undefined }
+    this.#connections.add(link)
+    connection.onGone(() => this.#connections.delete(link))
   }
 
   /**
@@ -260,12 +273,7 @@ export class Logins {
    * @returns Settles when they are closed.
    */
   async cut(owner: string): Promise<void> {
-    await Promise.all(this.#open(owner).map((ref) => ref.deref()?.cut(owner)))
-  }
-
-  #open(owner: string): readonly WeakRef<Connection>[] {
-    const known = this.#connections.get(owner) ?? []
-    return known.filter((ref) => ref.deref()?.socket.closed === false)
+    await Promise.all([...this.#connections].map(({ connection }) => connection.cut(owner)))
   }
 }
 

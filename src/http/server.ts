@@ -27,9 +27,6 @@ const KEEP_ALIVE_MS = 65_000
 
 const MAX_HEADER_BYTES: number = 16 * 1024
 
-/** Finds peers that vanished without a word while nothing is sent. */
-const PROBE_MS = 60_000
-
 /** The longest delay that timers know: never, in practice. */
 const NEVER_MS: number = 2 ** 31 - 1
 
@@ -239,8 +236,6 @@ function createHttpServer(listener: RequestListener, clock: Pick<Clock, 'after'>
     // Answered by the listener, with a body.
     requireHostHeader: false,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    keepAlive: true,
-    keepAliveInitialDelay: PROBE_MS,
     // Would end slow uploads; the body readers and `ConnectionTable` have limits of their own,
     // which need no work while nobody is connected.
     requestTimeout: 0,

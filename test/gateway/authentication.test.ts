@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { Agent, get, type IncomingMessage } from 'node:http'
+import { Agent, createServer, get, type IncomingMessage } from 'node:http'
 import { setImmediate as tick } from 'node:timers/promises'
 import { describe, it } from 'node:test'
 import { serveGateway } from '../support/gateway.ts'
@@ -10,6 +10,7 @@ import {
   serveGuarded,
   type GuardedGateway,
 } from '../support/guarded-gateway.ts'
+import { listen } from '../support/listen.ts'
 import { createPhone } from '../support/phone.ts'
 import { RawClient } from '../support/raw-http.ts'
 
@@ -60,6 +61,21 @@ describe('a request', () => {
     }
     assert.deepEqual(statuses, [200, 401, 200, 401, 200])
     assert.equal(verifier.calls, 2, 'the connection remembers the verified header')
+  })
+
+  it('is judged by the gateway that got it, on a connection that several have', async (t) => {
+    const [one, other] = [await serveGateway(t), await serveGateway(t)]
+    assert.equal(one.devices.revision, other.devices.revision)
+    const server = createServer((request, response) => {
+      const { gateway } = request.url === '/api/time' ? other : one
+      gateway(request, response)
+    })
+    const url = `http://127.0.0.1:${await listen(t, server)}`
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    t.after(() => agent.destroy())
+    const login = ['Authorization', one.authorization]
+    assert.equal((await request(url, agent, login)).statusCode, 200)
+    assert.equal((await request(`${url}/api/time`, agent, login)).statusCode, 401)
   })
 
   it('is refused right after rotation and revocation, on a connection of others too', async (t) => {

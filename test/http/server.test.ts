@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
+import { setImmediate as tick } from 'node:timers/promises'
 import { describe, it, type TestContext } from 'node:test'
 import { route } from '../../src/http/call.ts'
 import { HEADER_MS } from '../../src/http/connection-table.ts'
@@ -42,6 +44,19 @@ async function isServed(client: RawClient): Promise<boolean> {
     // Closed by the server.
     return false
   }
+}
+
+/** Seconds until the system asks a silent peer whether it is there, as Linux tells it. */
+async function nextProbe(port: number): Promise<number | undefined> {
+  const at = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
+  const lines = (await readFile('/proc/self/net/tcp', 'utf8')).split('\n')
+  for (const line of lines.map((text) => text.trim().split(/\s+/))) {
+    // Established, and a timer that is neither of a packet nor of its answer: proc_net_tcp.
+    const [kind, ticks = ''] = line[5]?.split(':') ?? []
+    const isOurs = line[1]?.endsWith(at) === true && line[3] === '01'
+    if (isOurs && kind === '02') return Number.parseInt(ticks, 16) / 100
+  }
+  return undefined
 }
 
 describe('a listening server', () => {
@@ -91,6 +106,16 @@ describe('a listening server', () => {
     assert.equal(await troubles.next(), undefined)
     assert.equal(server.trouble, undefined)
     assert.ok(await isServed(await connect()))
+  })
+
+  it('has silent peers asked whether they are there, once they stay', async (t) => {
+    if (process.platform !== 'linux') return
+    const clock = new FakeClock()
+    const { connect, port } = await serveKernel(t, { clock })
+    assert.ok(await isServed(await connect()))
+    clock.advance(1000)
+    await tick()
+    assert.ok(((await nextProbe(port)) ?? 0) > 30)
   })
 
   it('that was lost can be stopped', async (t) => {
