@@ -1,6 +1,7 @@
 /**
  * How many small requests a second, and how many events, beside bare servers that only send the same
- * bytes? (B1, B2)
+ * bytes? (B1, B2) And what does a request on a connection of its own cost, as the shortcuts of phones
+ * make it? (B22)
  *
  * By the clock, and by processor time of the server, which says more on a busy machine. The bare
  * server has all in its memory, and no login.
@@ -18,11 +19,15 @@ import { prepareSite, startAudience, timePush, type Audience } from './support/f
 import { findLoadTool } from './support/load.ts'
 import { startBaseline } from './support/processes.ts'
 import { readCpuSeconds, usageMissing } from './support/process-usage.ts'
-import { alternate, contender, isQuick } from './support/rounds.ts'
-import { explain, judge, type Explanation, type Row, type Subject } from './support/row.ts'
+import { alternate, contender, isQuick, timed } from './support/rounds.ts'
+import { explain, judge, skip, type Explanation, type Row, type Subject } from './support/row.ts'
 
 const ROUNDS = isQuick ? 2 : 7
 const SECONDS = isQuick ? 1 : 2
+
+/** Requests of a round that have a connection of their own, and how many of them are under way. */
+const ANEW = isQuick ? 1000 : 5000
+const CLIENTS = 8
 
 /** With two streams each. */
 const DEVICES = isQuick ? 25 : 250
@@ -43,6 +48,7 @@ void bench(async (context) => {
   const setup = await setUpDaemon(join(folder, 'daemon'))
   const header = `Authorization: ${setup.authorization}`
   const document = await race(cleanup, setup, { path: '/Sync.json', header })
+  const anew = await race(cleanup, setup, { path: '/Sync.json', header }, connectAnew)
   const probe = await race(cleanup, setup, { path: '/healthz', header: undefined })
   const file = await race(cleanup, setup, { path: `/file/${FILE.name}`, header })
   const note = `with ${tool.name}`
@@ -51,6 +57,9 @@ void bench(async (context) => {
     ...explainCost('B1', 'processor time of one request', document),
     judge('B2', { ...ratesOf(probe), note }),
     ...explainCost('B2', 'processor time of one request', probe),
+    usageMissing === undefined
+      ? judge('B22', { ...costsOf(anew), note: `${CLIENTS} at a time` })
+      : skip('B22', usageMissing),
     explain('rates', {
       what: 'GET /file, 16 KiB',
       unit: 'req/s',
@@ -80,13 +89,14 @@ async function race(
   cleanup: AsyncCleanup,
   setup: DaemonSetup,
   { path, header }: Pick<Question, 'path' | 'header'>,
+  measure: (question: Question) => Promise<Load> = load,
 ): Promise<Race> {
   const daemon = await startDaemon(cleanup, setup)
   await prepareItem(daemon, path)
   const question = { pid: daemon.pid, port: daemon.port, path, header }
   const bare = await startTwin(cleanup, question)
-  const ours = contender(() => load(question))
-  const baseline = contender(() => load(bare))
+  const ours = contender(() => measure(question))
+  const baseline = contender(() => measure(bare))
   await alternate([ours, baseline], { rounds: ROUNDS })
   await bare.stop()
   await daemon.stop()
@@ -105,6 +115,21 @@ async function load({ pid, port, path, header }: Question): Promise<Load> {
   const url = `http://127.0.0.1:${port}${path}`
   const perSecond = await tool.measure({ url, header, seconds: SECONDS })
   return { perSecond, microseconds: (1e6 * (readCpuSeconds(pid) - before)) / (perSecond * SECONDS) }
+}
+
+async function connectAnew({ pid, port, path, header }: Question): Promise<Load> {
+  const request = `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${header}\r\n\r\n`
+  let left = ANEW
+  const client = async (): Promise<void> => {
+    while (left-- > 0) {
+      const connection = await RawClient.connect(port)
+      const answer = await connection.send(request).readToEnd()
+      if (!answer.startsWith('HTTP/1.1 200 ')) throw new Error(`Answered: ${answer}`)
+    }
+  }
+  const before = readCpuSeconds(pid)
+  const seconds = await timed(() => Promise.all(Array.from({ length: CLIENTS }, client)))
+  return { perSecond: ANEW / seconds, microseconds: (1e6 * (readCpuSeconds(pid) - before)) / ANEW }
 }
 
 /** What an event costs, and one of the hub, the push that they tell of included. */
@@ -181,9 +206,14 @@ function ratesOf({ ours, bare }: Race): Pick<Explanation, 'measured' | 'baseline
   }
 }
 
-function explainCost(subject: Subject, what: string, { ours, bare }: Race): readonly Row[] {
+function costsOf({ ours, bare }: Race): Pick<Explanation, 'measured' | 'baseline'> {
+  return {
+    measured: ours.map(({ microseconds }) => microseconds),
+    baseline: bare.map(({ microseconds }) => microseconds),
+  }
+}
+
+function explainCost(subject: Subject, what: string, race: Race): readonly Row[] {
   if (usageMissing !== undefined) return []
-  const measured = ours.map(({ microseconds }) => microseconds)
-  const baseline = bare.map(({ microseconds }) => microseconds)
-  return [explain(subject, { what, unit: 'µs', measured, baseline })]
+  return [explain(subject, { what, unit: 'µs', ...costsOf(race) })]
 }

@@ -36,6 +36,7 @@ export type BudgetId =
   | 'B20 latency'
   | 'B20 memory'
   | `B21 ${'read' | 'push' | 'upload' | 'apply' | 'download'}`
+  | 'B22'
   | 'B19 pull'
   | 'B19 push'
 
@@ -168,6 +169,13 @@ export const BUDGETS: Readonly<Record<BudgetId, Budget>> = {
   'B21 upload': { ...SHARED, what: 'upload 8 MiB beside it' },
   'B21 apply': { ...SHARED, what: 'make that the item beside it' },
   'B21 download': { ...SHARED, what: 'download 8 MiB beside it' },
+  B22: {
+    ...BARE,
+    what: 'GET /Sync.json, a connection each: processor',
+    unit: 'µs',
+    floor: 1.5,
+    aim: 1.3,
+  },
   'B19 pull': { ...MEMBERS, what: 'a file that a member pulls from another' },
   'B19 push': { ...MEMBERS, what: 'a file that a member pushes to another' },
 }

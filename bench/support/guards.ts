@@ -77,6 +77,7 @@ export const GUARDS: Readonly<Record<BudgetId, Guard>> = {
   'B21 upload': QUIET,
   'B21 apply': QUIET,
   'B21 download': QUIET,
+  B22: { file: 'requests', limit: 1.75, because: 'rounds of a third of a second' },
   'B19 pull': { ...MEMBERS, limit: 0.3, because: TWO_DAEMONS },
   'B19 push': { ...MEMBERS, limit: 0.3, because: TWO_DAEMONS },
 }
