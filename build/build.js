@@ -5,17 +5,19 @@
  * What the daemon needs to start is one file, which the program and the library have in common:
  * ninety modules take longer to load, and so does a file that holds what only commands or desktops
  * need. Beside it there is a file for each of those. An error of one entry is an error of the
- * others. No file holds packages.
+ * others. What is read or run by itself, of ours and of packages, is in a folder.
  *
  * @module
  */
 
 import { build, transform } from 'esbuild'
 import { execFile } from 'node:child_process'
-import { chmod, copyFile, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { basename, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { writePages } from '../src/web/make-page.js'
+import { checkPackages, FILES, formatLicenses, writePackages } from './packages.js'
 import { rollUpTypes } from './types.js'
 
 const [, , OUT = 'dist'] = process.argv
@@ -24,6 +26,9 @@ const PROGRAM = 'src/cli/main.ts'
 const LIBRARY = ['src/index.ts', 'src/gateway.ts', 'src/link.ts', 'src/client.ts']
 
 const TARGET = 'node20.19'
+
+/** A program with the gateway in it has a copy of this folder beside it: see docs/embedding.md. */
+const FOLDER = 'clipgate-files'
 
 /**
  * Shortens the names that no stack trace shows, those of locals: a sixth less is to be read at each
@@ -67,6 +72,9 @@ const BUILTINS = {
       if (kind === 'dynamic-import') withStart.add(resolve(resolveDir, path))
       return undefined
     })
+    // The one package that becomes a part of our files.
+    const qr = createRequire(import.meta.url).resolve('qr')
+    plugin.onResolve({ filter: /^qr$/ }, () => ({ path: qr }))
     plugin.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
       const text = await readFile(path, 'utf8')
       const contents = text.replace(BUILTIN_IMPORT, (statement, names, module) =>
@@ -96,7 +104,10 @@ const OPTIONS = {
   splitting: true,
   outdir: OUT,
   outbase: 'src',
-  define: { CLIPGATE_VERSION: JSON.stringify(version) },
+  define: {
+    CLIPGATE_VERSION: JSON.stringify(version),
+    CLIPGATE_FILES: JSON.stringify(`./${FOLDER}/`),
+  },
   // Names of functions and classes stay: they are what a stack trace is read by.
   minifySyntax: true,
   minifyWhitespace: true,
@@ -138,12 +149,15 @@ await rollUpTypes(OUT, [
 ])
 await removeEmptyFolders(OUT)
 
-// Workers, what they compute with, and helpers stand beside what starts them.
+// Workers find what they compute with beside them.
+await mkdir(join(OUT, FOLDER))
 for (const path of await readdir('src', { recursive: true })) {
-  const [from, to] = [join('src', path), join(OUT, basename(path))]
-  if (/-kernel\.wasm$|-helper\.js$/.test(path)) await copyFile(from, to)
+  const [from, to] = [join('src', path), join(OUT, FOLDER, basename(path))]
+  if (path.endsWith('-helper.js')) await copyFile(from, join(OUT, basename(path)))
+  if (path.endsWith('-kernel.wasm')) await copyFile(from, to)
   if (!path.endsWith('-worker.js')) continue
-  const { code } = await transform(await readFile(from, 'utf8'), {
+  const text = await readFile(from, 'utf8')
+  const { code } = await transform(withOwnPackages(text), {
     minify: true,
     target: TARGET,
     legalComments: 'none',
@@ -151,11 +165,27 @@ for (const path of await readdir('src', { recursive: true })) {
   await writeFile(to, code)
 }
 
-await writePages(OUT)
+await writePages(join(OUT, FOLDER))
+
+checkPackages([...Object.keys(metafile.inputs), ...(await writePackages(join(OUT, FOLDER)))])
+await writeFile(join(OUT, 'licenses.txt'), await formatLicenses('.'))
 
 // npm puts it where `man` looks.
 const man = await promisify(execFile)(process.execPath, [join(OUT, 'cli/main.js'), 'help', '--man'])
 await writeFile(join(OUT, 'clipgate.1'), man.stdout)
+
+/**
+ * Has a worker load the packages that are beside it.
+ *
+ * @param {string} text
+ */
+function withOwnPackages(text) {
+  return text.replace(/\brequire\('([^.'][^']*)'\)/g, (_, name) => {
+    const file = Object.entries(FILES).find(([known]) => known === name)?.[1]
+    if (file === undefined) throw new Error(`Nothing puts ${name} beside the workers`)
+    return `require('./${file}')`
+  })
+}
 
 /**
  * Names of an import, as those of a destructuring.

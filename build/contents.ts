@@ -4,9 +4,12 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { compress, type Entry, type FileEntry } from './archive.ts'
-import { filesOfPart, readManifest, type Part } from './parts.ts'
+import { readManifest } from './parts.ts'
 
 const MAIN = 'dist/cli/main.js'
+
+/** What is no part of the program, or has a place of its own. */
+const ELSEWHERE = /\.(?:map|d\.ts|1)$|^dist\/licenses\.txt$/
 
 /** Where each shell looks for completions, below `share` of a prefix. */
 const COMPLETIONS: readonly (readonly [shell: string, path: string])[] = [
@@ -31,22 +34,20 @@ export function npmFiles(project: string): readonly FileEntry[] {
  */
 export function programFiles(
   project: string,
-  parts: readonly Part[],
   { prefix, zsh }: { readonly prefix: string; readonly zsh: string },
 ): readonly Entry[] {
-  const program = filesBelow(project, 'dist').filter((path) => !/\.(?:map|d\.ts|1)$/.test(path))
+  const program = filesBelow(project, 'dist').filter((path) => !ELSEWHERE.test(path))
   const own = ['package.json', ...program, ...recipes(project)].map((path) => fileOf(project, path))
-  const packed = [...own, ...parts.flatMap(({ name }) => filesOfPart(project, name))]
   const share = (path: string, content: Uint8Array): FileEntry => ({
     path: `${prefix}share/${path}`,
     content,
   })
   const read = (path: string) => readFileSync(join(project, path))
   return [
-    ...packed.map((file) => ({ ...file, path: `${prefix}lib/clipgate/${file.path}` })),
+    ...own.map((file) => ({ ...file, path: `${prefix}lib/clipgate/${file.path}` })),
     { path: `${prefix}bin/clipgate`, target: `../lib/clipgate/${MAIN}` },
     share('man/man1/clipgate.1.gz', compress(read('dist/clipgate.1'))),
-    share('doc/clipgate/copyright', Buffer.from(copyright(project, parts))),
+    share('doc/clipgate/copyright', Buffer.from(copyright(project))),
     share('doc/clipgate/changelog.gz', compress(read('CHANGELOG.md'))),
     ...guides(project).map((path) => share(`doc/clipgate/${path}`, read(path))),
     share(`zsh/${zsh}/_clipgate`, completion(project, 'zsh')),
@@ -59,15 +60,13 @@ function completion(project: string, shell: string): Buffer {
   return execFileSync(process.execPath, [join(project, MAIN), 'completion', shell])
 }
 
-/** The licenses of the program and of what it comes with. */
-function copyright(project: string, parts: readonly Part[]): string {
+/** The licenses of the program and of what is in it. */
+function copyright(project: string): string {
   const { version, license } = readManifest(project)
-  const own = readFileSync(join(project, 'LICENSE'), 'utf8')
-  const all = [{ name: 'clipgate', version, license, licenseText: own }, ...parts]
-  const sections = all.map(
-    (part) => `${part.name} ${part.version}: ${part.license}\n\n${part.licenseText.trim()}\n`,
+  const [own, others] = ['LICENSE', 'dist/licenses.txt'].map((path) =>
+    readFileSync(join(project, path), 'utf8'),
   )
-  return sections.join('\n\n')
+  return `clipgate ${version}: ${license}\n\n${own}\n\n${others}`
 }
 
 /** What messages of the program name, and what that links. */

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { compress, formatAr, formatTar, type Entry, type FileEntry } from './archive.ts'
 import { programFiles } from './contents.ts'
-import { readManifest, type Part } from './parts.ts'
+import { readManifest } from './parts.ts'
 
 /** Recipes, where systemd looks for them, and where they expect the program. */
 const UNITS: readonly (readonly [recipe: string, path: string, program?: string])[] = [
@@ -15,9 +15,9 @@ const UNITS: readonly (readonly [recipe: string, path: string, program?: string]
 ]
 
 /** Formats the package. */
-export function formatDeb(project: string, parts: readonly Part[]): Buffer {
+export function formatDeb(project: string): Buffer {
   const place = { prefix: 'usr/', zsh: 'vendor-completions' }
-  const files = [...programFiles(project, parts, place), ...unitFiles(project)]
+  const files = [...programFiles(project, place), ...unitFiles(project)]
   const control = [
     { path: 'control', content: Buffer.from(controlText(project, files)) },
     { path: 'md5sums', content: Buffer.from(sums(files)) },

@@ -20,12 +20,10 @@ const name = `clipgate-${manifest.version}`
 
 const files: readonly (readonly [name: string, content: Uint8Array])[] = [
   [`${name}.tgz`, compress(formatTar(npmFiles(project), 'package/'))],
-  [`clipgate_${manifest.version}_all.deb`, formatDeb(project, parts)],
+  [`clipgate_${manifest.version}_all.deb`, formatDeb(project)],
   [
     `${name}-linux.tar.gz`,
-    compress(
-      formatTar(programFiles(project, parts, { prefix: '', zsh: 'site-functions' }), `${name}/`),
-    ),
+    compress(formatTar(programFiles(project, { prefix: '', zsh: 'site-functions' }), `${name}/`)),
   ],
   [`${name}.cdx.json`, Buffer.from(formatPartsList(manifest, parts))],
 ]

@@ -66,7 +66,10 @@ const ROOMS: Readonly<Record<string, Room>> = {
     imports: ['core', 'ports', 'lib', 'link', 'client', 'fetch'],
     packages: ['@nats-io/transport-node'],
   },
-  desktop: { imports: ['core', 'ports', 'hashing', 'lib'], packages: ['x11'] },
+  desktop: {
+    imports: ['core', 'ports', 'hashing', 'lib'],
+    packages: ['x11', '@jsquash/jpeg', '@jsquash/webp'],
+  },
   client: { imports: ['core', 'link'], files: NEUTRAL_FILES, neutral: true },
   fetch: { imports: ['core', 'lib', 'client'] },
   control: {
@@ -109,10 +112,10 @@ const NOT_EMBEDDED: readonly string[] = ['control', 'desktop', 'peers', 'daemon'
 
 const MAX_LINES = 400
 
-// Also finds `createRequire(import.meta.url)('x')`, spelled `require('x')` in this project, and
-// passes over `ObjC.import('x')`: macOS has frameworks, and they are no packages.
+// Also finds `createRequire(import.meta.url)('x')`, spelled `require('x')` in this project, and what
+// the build has put beside it; passes over `ObjC.import('x')`: macOS has frameworks, no packages.
 const PACKAGE =
-  /^(?!\s*(?:\*|\/\/)).*(?:\bfrom |\bimport |\brequire\(|(?<!ObjC\.)\bimport\()['"]([^.'"][^'"]*)['"]/gm
+  /^(?!\s*(?:\*|\/\/)).*(?:\bfrom |\bimport |\b(?:require|packageFile)\(|(?<!ObjC\.)\bimport\()['"]([^.'"][^'"]*)['"]/gm
 
 /**
  * A path of ours in quotes, wherever it stands: in JavaScript, comments import types; and whoever

@@ -2,16 +2,16 @@
  * Makes a PNG of a photo, for programs that paste nothing else: browsers, what is made of them, and
  * most of what writes documents.
  *
- * The decoders are optional packages, and are loaded in a worker that is ended behind each picture:
+ * The decoders are packages, and are loaded in a worker that is ended behind each picture:
  * nothing of them is in memory while nobody pastes. See decision 061.
  * @module
  */
 
-import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
 import { essenceOf } from '../core/media-type.ts'
 import { MIB } from '../core/limits.ts'
 import { systemClock } from '../lib/clock.ts'
+import { ownFile, packageFile } from '../lib/program-files.ts'
 import { readWhole } from '../lib/read-bytes.ts'
 import { SerialQueue } from '../lib/serial-queue.ts'
 import type { Blob } from '../ports/blob.ts'
@@ -21,15 +21,15 @@ import { bytesInMemory, type LateFormat, type OfferedBytes } from './offered-for
 import type { PhotoTask } from './photo-task.ts'
 
 /** The packages by what they decode. */
-const DECODERS: Readonly<Record<string, { readonly script: string; readonly wasm: string }>> = {
-  'image/jpeg': {
-    script: '@jsquash/jpeg/decode.js',
-    wasm: '@jsquash/jpeg/codec/dec/mozjpeg_dec.wasm',
-  },
-  'image/webp': {
-    script: '@jsquash/webp/decode.js',
-    wasm: '@jsquash/webp/codec/dec/webp_dec.wasm',
-  },
+const DECODERS: Readonly<Record<string, () => Pick<PhotoTask, 'script' | 'wasm'>>> = {
+  'image/jpeg': () => ({
+    script: packageFile('@jsquash/jpeg/decode.js', 'jpeg.js'),
+    wasm: packageFile('@jsquash/jpeg/codec/dec/mozjpeg_dec.wasm', 'jpeg.wasm'),
+  }),
+  'image/webp': () => ({
+    script: packageFile('@jsquash/webp/decode.js', 'webp.js'),
+    wasm: packageFile('@jsquash/webp/codec/dec/webp_dec.wasm', 'webp.wasm'),
+  }),
 }
 
 /** Phones make photos of up to 50 million; each takes nine bytes while it is converted. */
@@ -45,8 +45,6 @@ const DECODER_BYTES = { pixel: 16, photo: 2, base: 32 * MIB }
 
 /** A large photo takes about two seconds. */
 const PATIENCE_MS = 30_000
-
-const require = createRequire(import.meta.url)
 
 /** One picture at a time: each may take hundreds of megabytes. */
 const queue = new SerialQueue()
@@ -68,9 +66,9 @@ export function pngFormats(content: OfferedContent): readonly LateFormat[] {
   return [{ target: 'image/png', bytes }]
 }
 
-/** Whether photos of a type can be converted here: its decoder is installed. */
+/** Whether photos of a type can be converted: there is a decoder for it. */
 export function canBePng(mediaType: string): boolean {
-  return findDecoder(mediaType) !== undefined
+  return DECODERS[essenceOf(mediaType)] !== undefined
 }
 
 /**
@@ -84,7 +82,7 @@ export async function photoAsPng(
   mediaType: string,
   signal?: AbortSignal,
 ): Promise<OfferedBytes> {
-  const decoder = findDecoder(mediaType)
+  const decoder = DECODERS[essenceOf(mediaType)]
   if (decoder === undefined) throw new Error('Cannot convert the photo: there is no decoder')
   const size = await readImageSize(blob)
   const pixels = size === undefined ? Infinity : size.width * size.height
@@ -96,23 +94,12 @@ export async function photoAsPng(
   return queue.run(async () => {
     const photo = await readWhole(blob)
     signal?.throwIfAborted()
-    return bytesInMemory(await convert({ photo, pixels, maxBytes, ...decoder }, signal))
+    return bytesInMemory(await convert({ photo, pixels, maxBytes, ...decoder() }, signal))
   })
 }
 
-function findDecoder(mediaType: string): Pick<PhotoTask, 'script' | 'wasm'> | undefined {
-  const decoder = DECODERS[essenceOf(mediaType)]
-  if (decoder === undefined) return undefined
-  try {
-    return { script: require.resolve(decoder.script), wasm: require.resolve(decoder.wasm) }
-  } catch {
-    // The package is optional.
-    return undefined
-  }
-}
-
 function convert(task: PhotoTask, signal: AbortSignal | undefined): Promise<Uint8Array> {
-  const worker = new Worker(new URL('./photo-worker.js', import.meta.url), {
+  const worker = new Worker(ownFile('./photo-worker.js', import.meta.url), {
     workerData: task,
     // Decoders complain of damaged pictures, which is for nobody.
     stdout: true,

@@ -7,6 +7,7 @@
 import { Worker, type ResourceLimits } from 'node:worker_threads'
 import { DomainError } from '../core/domain-error.ts'
 import type { Clock } from '../lib/clock.ts'
+import { ownFile } from '../lib/program-files.ts'
 import type { Argon2Job } from './phc-string.ts'
 
 /** A worker without work ends after this time, and gives its memory back. */
@@ -103,7 +104,7 @@ export class Argon2Threads {
   #start(): Thread {
     // Loaders of the main thread (tsx) would cost the worker time and memory for nothing.
     const options = { execArgv: [], resourceLimits: HEAP_LIMITS }
-    const worker = new Worker(new URL('./argon2-worker.js', import.meta.url), options)
+    const worker = new Worker(ownFile('./argon2-worker.js', import.meta.url), options)
     const thread: Thread = { worker, running: undefined, stopIdling: () => undefined }
     this.#threads.add(thread)
     worker.on('message', (message: Uint8Array | { readonly trouble: string }) => {

@@ -95,9 +95,7 @@ async function findUsable({ settings, machine }: Situation): Promise<string | Ve
   if (kinds.length === 0) {
     reasons.push('neither WAYLAND_DISPLAY nor DISPLAY is set: this is no desktop session')
   }
-  const fix = reasons.some((reason) => reason.includes('"x11"'))
-    ? 'install it beside clipgate: npm install x11'
-    : `${FROM_DESKTOP}, for DISPLAY, XAUTHORITY and WAYLAND_DISPLAY, ${HEADLESS}`
+  const fix = `${FROM_DESKTOP}, for DISPLAY, XAUTHORITY and WAYLAND_DISPLAY, ${HEADLESS}`
   return problem(reasons.join('; '), fix)
 }
 

@@ -188,8 +188,9 @@ async function loadKernel() {
 
 /** @returns {Promise<() => Hash>} */
 async function loadPackage() {
+  const require = createRequire(import.meta.url)
   /** @type {typeof import('hash-wasm')} */
-  const { createBLAKE3 } = createRequire(import.meta.url)('hash-wasm')
+  const { createBLAKE3 } = require('hash-wasm/dist/blake3.umd.min.js')
   const hasher = await createBLAKE3()
   const batch = Buffer.allocUnsafeSlow(512 * 1024)
   return () => {

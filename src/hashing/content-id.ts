@@ -6,12 +6,11 @@ import type { IHasher } from 'hash-wasm'
 import { FILE_TAG, nameHashOf as nameHashWith, SNAPSHOT_TAG } from '../core/content-id.ts'
 import type { ContentId, Digests } from '../core/content-id.ts'
 import type { ItemType } from '../core/item-type.ts'
-
-const require = createRequire(import.meta.url)
+import { packageFile } from '../lib/program-files.ts'
 
 // The package is found now and loaded when the first hash is wanted: Node remembers a search that
 // failed because no descriptor was free.
-const PACKAGE = require.resolve('hash-wasm')
+const PACKAGE = /* @__PURE__ */ packageFile('hash-wasm/dist/blake3.umd.min.js', 'blake3.cjs')
 
 /** The one hasher of this thread: an instance of WebAssembly takes 10 GiB of addresses. */
 let kept: Promise<IHasher> | undefined
@@ -39,7 +38,7 @@ async function keptHasher(): Promise<IHasher> {
 
 async function createHasher(): Promise<IHasher> {
   // `require` costs a third of `import` here, in time and in memory.
-  const { createBLAKE3 }: typeof import('hash-wasm') = require(PACKAGE)
+  const { createBLAKE3 }: typeof import('hash-wasm') = createRequire(PACKAGE)(PACKAGE)
   return createBLAKE3()
 }
 

@@ -12,6 +12,7 @@ import { Worker } from 'node:worker_threads'
 import type { Digests } from '../core/content-id.ts'
 import { MIB } from '../core/limits.ts'
 import { systemClock, type Clock } from '../lib/clock.ts'
+import { ownFile } from '../lib/program-files.ts'
 import { blake3Of, digestsOf } from './content-id.ts'
 
 interface FileHasherOptions {
@@ -259,7 +260,7 @@ export class Blake3Thread {
    */
   constructor(onEnd: () => void, onTrouble: (reason: string) => void = () => undefined) {
     this.#onEnd = onEnd
-    const entry = new URL('./blake3-worker.js', import.meta.url)
+    const entry = ownFile('./blake3-worker.js', import.meta.url)
     this.#worker = new Worker(entry, { resourceLimits: HEAP })
     // A worker that does not use the kernel says why.
     this.#worker.on('message', (message: Ended | { readonly trouble: string }) => {

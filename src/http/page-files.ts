@@ -10,7 +10,7 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { ownFile } from '../lib/program-files.ts'
 import { gzipSync } from 'node:zlib'
 import { route, type Call, type Handler, type Route } from './call.ts'
 import type { Reply } from './reply.ts'
@@ -45,9 +45,6 @@ const HEADERS: readonly string[] = [
 
 /** Clients that take gzip, and do not name it only to say that they do not. */
 const TAKES_GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i
-
-/** Makes pages of their sources. The build has made them before, and leaves this out. */
-const MAKER = new URL('../web/make-page.js', import.meta.url)
 
 /** Where the files of a page are, and where they are served. */
 export interface PageFiles {
@@ -119,9 +116,10 @@ async function load(file: string, { name, folder, policy }: PageFiles): Promise<
 
 async function read(file: string, page: string, folder: string | undefined): Promise<Uint8Array> {
   if (folder !== undefined) return readFile(join(folder, file))
-  if (!existsSync(MAKER))
-    return readFile(fileURLToPath(new URL(`./${page}/${file}`, import.meta.url)))
-  const { makePage }: Maker = await import(MAKER.href)
+  // It makes pages of their sources; the build has made them before, and leaves it out.
+  const maker = ownFile('./../web/make-page.js', import.meta.url)
+  if (!existsSync(maker)) return readFile(ownFile(`./${page}/${file}`, import.meta.url))
+  const { makePage }: Maker = await import(maker.href)
   const made = (await makePage(page)).get(file)
   if (made === undefined) throw new Error(`The page has no ${file}`)
   return made

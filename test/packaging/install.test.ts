@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { readManifest, readParts } from '../../build/parts.ts'
+import { readManifest } from '../../build/parts.ts'
 import { pasteUntil } from '../desktop/x11/support/xclip.ts'
 import { startDaemonProcess } from '../support/daemon-process.ts'
 import { needs } from '../support/requirements.ts'
@@ -13,8 +13,6 @@ import { Xvfb } from '../support/xvfb.ts'
 import { makeCleanRoot, needsCleanRoot, type CleanRoot } from './support/clean-root.ts'
 import { makeRelease, PROJECT } from './support/make-release.ts'
 import { execute } from '../support/execute.ts'
-
-const DECODERS = ['@jsquash/jpeg', '@jsquash/webp']
 
 const { version } = readManifest(PROJECT)
 
@@ -45,23 +43,6 @@ async function use(t: TestContext, root: CleanRoot, prefix: string): Promise<voi
   await root.run(program, 'push', ...from, '/home/user/sent')
   assert.equal(await root.run(program, 'pull', ...from, '--output', '-'), 'from a file')
 
-  // All that it comes with can be loaded.
-  for (const { name } of readParts(PROJECT)) {
-    if ([...DECODERS, 'wasm-feature-detect'].includes(name)) continue
-    const base = `${prefix}/lib/clipgate/package.json`
-    const load = `
-      const { createRequire } = process.getBuiltinModule('module')
-      await import(createRequire('${base}').resolve('${name}'))`
-    await root.run('node', '--input-type=module', '-e', load)
-  }
-  // The decoders of photos are loaded file by file.
-  const decode = `
-    const { createRequire } = process.getBuiltinModule('module')
-    const { resolve } = createRequire('${prefix}/lib/clipgate/package.json')
-    for (const name of ${JSON.stringify(DECODERS)}) await import(resolve(name + '/decode.js'))
-    resolve('@jsquash/jpeg/codec/dec/mozjpeg_dec.wasm')
-    resolve('@jsquash/webp/codec/dec/webp_dec.wasm')`
-  await root.run('node', '--input-type=module', '-e', decode)
   assert.equal(await daemon.stop(), 0)
   assert.equal(daemon.stderr().includes('rror'), false, daemon.stderr())
 }

@@ -5,7 +5,8 @@ import { after, before, describe, it } from 'node:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { needs } from '../support/requirements.ts'
-import { readManifest, readParts } from '../../build/parts.ts'
+import { BUNDLED } from '../../build/packages.js'
+import { readManifest } from '../../build/parts.ts'
 import { makeRelease, PROJECT } from './support/make-release.ts'
 import { execute } from '../support/execute.ts'
 
@@ -90,24 +91,25 @@ describe('a release', needs('make', 'tar', 'ar', 'dpkg-deb', 'sha256sum'), () =>
     const lines = 'dpkg-deb --ctrl-tarfile "$1" | tar -t'
     const { stdout } = await execute('sh', ['-c', lines, 'sh', join(release, DEB)])
     assert.deepEqual(stdout.trim().split('\n'), ['./', './control', './md5sums'])
-    const manifests = ['.', ...readParts(PROJECT).map(({ name }) => `node_modules/${name}`)]
-    for (const path of manifests) {
-      const text = await readFile(join(PROJECT, path, 'package.json'), 'utf8')
-      const { scripts = {} }: { scripts?: object } = JSON.parse(text)
-      const running = Object.keys(scripts).filter((name) => /^(?:pre|post)?install$/.test(name))
-      assert.deepEqual(running, [], path)
-    }
+    const text = await readFile(join(PROJECT, 'package.json'), 'utf8')
+    const { scripts = {} }: { scripts?: object } = JSON.parse(text)
+    const running = Object.keys(scripts).filter((name) => /^(?:pre|post)?install$/.test(name))
+    assert.deepEqual(running, [])
   })
 
   it('lists its parts as npm knows them', needs('npm'), async () => {
-    const args = ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev', '--package-lock-only']
+    const args = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only']
     const { stdout } = await execute('npm', args, { cwd: PROJECT })
     const own = JSON.parse(await readFile(join(release, PARTS), 'utf8'))
     const read = ({ components }: { components: readonly Named[] }) =>
       components.map((part) => [part.name, part.version, part.hashes?.[0]?.content]).sort()
-    // The packages are for Linux.
-    const known = read(JSON.parse(stdout)).filter(([name]) => !/-win32-/.test(String(name)))
+    const known = read(JSON.parse(stdout)).filter(([name]) => BUNDLED.includes(String(name)))
     assert.deepEqual(read(own), known)
+    assert.equal(known.length, BUNDLED.length)
+    // Each has its license beside the program.
+    const copyright = await inDeb('-xO', './usr/share/doc/clipgate/copyright')
+    for (const [name, version] of known)
+      assert.ok(copyright.includes(`${name} ${version}`), `${name}`)
     assert.equal(own.metadata.component.version, version)
     assert.deepEqual(
       own.dependencies.find(({ ref }: { ref: string }) => ref.includes('/yazl@')).dependsOn,
@@ -115,13 +117,17 @@ describe('a release', needs('make', 'tar', 'ar', 'dpkg-deb', 'sha256sum'), () =>
     )
   })
 
-  it('installs as many packages as README.md says', async () => {
+  it('installs as one package of the size that README.md says', async () => {
     const { dependencies } = JSON.parse(await readFile(join(PROJECT, 'package.json'), 'utf8'))
-    const desktop = readParts(PROJECT).length + 1
-    const server = Object.keys(dependencies).length + 1
+    assert.equal(dependencies, undefined)
     const page = (await readFile(join(PROJECT, 'README.md'), 'utf8')).replace(/\s+/g, ' ')
-    const [, ...said] = /(\d+) packages of \d+ MB on a desktop, (\d+) of/.exec(page) ?? []
-    assert.deepEqual(said.map(Number), [desktop, server])
+    const said = Number(/installs as one package of ([\d.]+) MB/.exec(page)?.[1])
+    const unpacked = join(folder, 'unpacked')
+    await mkdir(unpacked)
+    await execute('tar', ['-xzf', join(release, NPM_PACKAGE), '-C', unpacked])
+    const { stdout } = await execute('du', ['-sk', unpacked])
+    const megabytes = (Number.parseInt(stdout, 10) * 1024) / 1e6
+    assert.ok(said <= 2 && megabytes <= said && said - megabytes < 0.3, `${megabytes} MB`)
   })
 
   it('has units that start the program where the package has it', async () => {

@@ -20,7 +20,6 @@ import { describe, it, type TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { digestsOf } from '../../src/hashing/content-id.ts'
 import type { Blob, HashedBlob } from '../../src/ports/blob.ts'
-import { findZipLibrary } from '../../src/storage/blobs/adopt-group.ts'
 import { readBlob, streamOf } from '../support/byte-streams.ts'
 import { sha256 } from '../support/hashes.ts'
 import fc, { forAllAsync } from '../support/property.ts'
@@ -354,13 +353,6 @@ describe('a copied group', needs('python3'), () => {
     const archive = await unzip(await asNobody(() => readBlob(blob)))
     assert.deepEqual(archive, { 'g/': 'a folder', 'g/a': 'mine' })
     assert.deepEqual(leftOut, { unreadable: 2, special: 0 })
-  })
-
-  it('needs an optional package, and says which', async (t) => {
-    findZipLibrary()
-    const elsewhere = join(await temporaryFolder(t), 'index.js')
-    const refusal = { code: 'PACKAGE_MISSING', message: /npm install yazl/ }
-    assert.throws(() => findZipLibrary(elsewhere), refusal)
   })
 })
 

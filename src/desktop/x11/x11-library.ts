@@ -2,13 +2,14 @@
  * Types for the part of the `x11` package that this room uses, which has none of its own; and the
  * loading of it.
  *
- * The package is optional and CommonJS: it is loaded when a clipboard is opened, and not before.
+ * The package is CommonJS: it is loaded when a clipboard is opened, and not before.
  * A module with types and not a `.d.ts`, because those are not published with the build.
  * @module
  */
 
 import { createRequire } from 'node:module'
 import type { Duplex } from 'node:stream'
+import { packageFile } from '../../lib/program-files.ts'
 
 /** Gets an error or a result; true says that the error was dealt with. */
 export type X11Callback<T> = (error: Error | null | undefined, result: T) => boolean
@@ -126,12 +127,8 @@ export type X11SelectionNotify = Pick<
   'time' | 'requestor' | 'selection' | 'target' | 'property'
 >
 
-/** Loads the package. @throws {Error} When it is not installed. */
+/** Loads the package. */
 export function loadX11(): X11Library {
-  const require = createRequire(import.meta.url)
-  try {
-    return require('x11')
-  } catch (cause) {
-    throw new Error('Cannot load the optional package "x11", which X11 needs', { cause })
-  }
+  const path = packageFile('x11', 'x11.cjs')
+  return createRequire(path)(path)
 }

@@ -3,16 +3,15 @@
  * hash it, and keeps a list. Has archives that came read in a worker, too. Each worker is there for
  * one group, and ends with it.
  *
- * The package `yazl` is optional and CommonJS, and has no types. Only the worker loads it.
+ * The package `yazl` is CommonJS, and has no types. Only the worker loads it.
  * @module
  */
 
-import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
 import { DomainError } from '../../core/domain-error.ts'
 import { MAX_GROUP_ENTRIES, MAX_UNPACKED_BYTES } from '../../core/limits.ts'
 import { groupHashOf } from '../../hashing/content-id.ts'
-import { isProgramGone, PROGRAM_GONE } from '../../lib/program-files.ts'
+import { isProgramGone, ownFile, PROGRAM_GONE } from '../../lib/program-files.ts'
 import { codeOf } from '../../lib/system-error.ts'
 import type { CopiedGroup } from '../../ports/blob.ts'
 import {
@@ -43,7 +42,6 @@ export async function adoptGroup(
   paths: readonly string[],
   { signal, maxBytes, keep }: AdoptGroupOptions,
 ): Promise<CopiedGroup & { readonly blob: GroupBlob }> {
-  findZipLibrary()
   const tree = await walkCopied(paths, { signal, maxBytes })
   const { archive, unreadable } = await zipOnce(tree, { signal, maxBytes })
   if (archive === undefined) {
@@ -67,7 +65,6 @@ export async function bundleGroup(
   members: readonly GroupMember[],
   { signal, maxBytes, keep }: AdoptGroupOptions,
 ): Promise<GroupBlob> {
-  findZipLibrary()
   const places = members.map(async ({ dataName, blob }) => {
     return { path: await placeOf(blob), fileName: Buffer.from(dataName) }
   })
@@ -90,26 +87,13 @@ function toGroupFile(file: ZippedFile, { files }: CopiedTree): GroupFile {
   return { path, start, identity }
 }
 
-/** Looks for the package, from the module `base`. @throws {DomainError} `PACKAGE_MISSING`. */
-export function findZipLibrary(base: string | URL = import.meta.url): void {
-  try {
-    createRequire(base).resolve('yazl')
-  } catch (cause) {
-    const reason = isProgramGone()
-      ? PROGRAM_GONE
-      : 'the optional package "yazl" is not installed; npm install yazl'
-    const message = `Cannot share several files: ${reason}`
-    throw new DomainError('PACKAGE_MISSING', message, { cause })
-  }
-}
-
 /** Makes the archive, if there is anything to put in. @throws {DomainError}; `signal.reason`. */
 export async function zipOnce(
   { files, folders }: CopiedTree,
   { maxBytes, signal }: WalkOptions,
 ): Promise<ZipAnswer> {
   const task: ZipTask = { files, folders, maxBytes }
-  const answer: ZipAnswer = await work(new URL('./zip-worker.js', import.meta.url), task, signal)
+  const answer: ZipAnswer = await work(ownFile('./zip-worker.js', import.meta.url), task, signal)
   const { failure } = answer
   if (failure !== undefined) throw new DomainError(failure.code, failure.message)
   return answer
@@ -122,7 +106,7 @@ export async function hashUnpacked(
 ): Promise<string | undefined> {
   if (size > MAX_UNPACKED_BYTES) return undefined
   const task: UnzipTask = { path, maxEntries: MAX_GROUP_ENTRIES, maxBytes: MAX_UNPACKED_BYTES }
-  const worker = new URL('./unzip-worker.js', import.meta.url)
+  const worker = ownFile('./unzip-worker.js', import.meta.url)
   const { entries }: UnzipAnswer = await work(worker, task, signal)
   return entries && groupHashOf(entries)
 }

@@ -45,7 +45,7 @@ const require = createRequire(import.meta.url)
 /** @type {import('./zip-task.ts').ZipLibrary} */
 const { ZipFile } = require('yazl')
 /** @type {typeof import('hash-wasm')} */
-const { createBLAKE3 } = require('hash-wasm')
+const { createBLAKE3 } = require('hash-wasm/dist/blake3.umd.min.js')
 
 /** @returns {Promise<ZipAnswer>} */
 async function run() {

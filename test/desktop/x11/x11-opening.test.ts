@@ -6,8 +6,6 @@ import { createRequire } from 'node:module'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { fileURLToPath, pathToFileURL } from 'node:url'
-import { build } from 'esbuild'
 import { X11Clipboard } from '../../../src/desktop/x11/x11-clipboard.ts'
 import { type Clock, systemClock } from '../../../src/lib/clock.ts'
 import { SILENT } from '../support/open-reconciler.ts'
@@ -17,8 +15,6 @@ import { Mailbox } from '../../support/mailbox.ts'
 import { needs } from '../../support/requirements.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { Xvfb } from '../../support/xvfb.ts'
-
-const SOURCE = new URL('../../../src/desktop/x11/x11-clipboard.ts', import.meta.url)
 
 describe('X11Clipboard, when it cannot be opened', { timeout: 60_000 }, () => {
   it('says that there is no display', async (t) => {
@@ -37,22 +33,6 @@ describe('X11Clipboard, when it cannot be opened', { timeout: 60_000 }, () => {
   it('says that there is no server, and does not look for one on localhost', async (t) => {
     const { port } = await listen(t, (socket) => assert.fail(`asked ${socket.localPort}`))
     await assert.rejects(open({ display: `:${port - 6000}` }), /Cannot reach the X server/)
-  })
-
-  it('names the optional package when it is not installed', async (t) => {
-    // It has no packages beside it.
-    const path = join(await temporaryFolder(t), 'x11-clipboard.mjs')
-    await build({
-      entryPoints: [fileURLToPath(SOURCE)],
-      outfile: path,
-      bundle: true,
-      platform: 'node',
-      format: 'esm',
-      packages: 'external',
-    })
-    const { X11Clipboard: Copied } = await import(pathToFileURL(path).href)
-    const message = 'Cannot load the optional package "x11", which X11 needs'
-    await assert.rejects(open({ display: ':0' }, Copied), { message })
   })
 
   it('gives a server up that accepts and says nothing', async (t) => {

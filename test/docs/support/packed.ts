@@ -18,8 +18,8 @@ const COMPILER = join(MODULES, 'typescript/bin/tsc')
 /** What makes the package, and what is in it. */
 const SOURCES = ['src', 'package.json', 'tsconfig.json', 'build', 'README.md']
 
-/** Packages beside it: those that it needs, and the types of Node. */
-const NEIGHBOURS = ['hash-wasm', 'qr', '@types/node', 'undici-types']
+/** Packages beside it: the types of Node. */
+const NEIGHBOURS = ['@types/node', 'undici-types']
 
 /** A folder with a program that uses the package. */
 export interface Host {
