@@ -42,7 +42,7 @@ export const GUARDS: Readonly<Record<BudgetId, Guard>> = {
   'B6 random': { file: 'multipart', limit: 0.9, because: 'single rounds are short' },
   'B6 line ends': { file: 'multipart', limit: 1 },
   B7: { file: 'download', limit: 0.6 },
-  B8: { file: 'upload-memory', limit: 80, because: 'two rounds' },
+  B8: { file: 'upload-memory', limit: 40, because: 'two rounds' },
   B9a: { ...IDLE, limit: 1.3, because: 'three processes, after a short rest' },
   B9b: { ...IDLE, limit: 1.5, because: 'a rest of seconds instead of a minute' },
   B10: {

@@ -210,6 +210,8 @@ export class DelimiterScanner {
   #scan(): Uint8Array | Delimiter | undefined {
     const chunk = this.#chunk
     const start = this.#at
+    // Data that was handed on may have been given back since, and its chunk with it.
+    if (start >= chunk.length) return undefined
     for (;;) {
       const candidate = this.#findCandidate()
       if (candidate === -1) {

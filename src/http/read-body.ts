@@ -8,6 +8,7 @@
  */
 
 import type { IncomingMessage } from 'node:http'
+import { handOver } from '../lib/give-back.ts'
 import { GrowingBuffer } from '../lib/growing-buffer.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Call } from './call.ts'
@@ -261,6 +262,8 @@ export class StreamedBody implements AsyncIterable<Uint8Array> {
       for (;;) {
         const chunk = await inbox.next()
         if (chunk === undefined) return
+        // Where the gateway is a part of another server, that may look at the body as well.
+        if (this.#call.request.listenerCount('data') === 1) handOver(chunk)
         yield chunk
       }
     } finally {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { HttpErrorCode } from '../../src/http/http-error.ts'
+import { giveBack, handOver } from '../../src/lib/give-back.ts'
 import { MultipartParser } from '../../src/http/multipart-parser.ts'
 import {
   BOUNDARY,
@@ -136,6 +137,23 @@ describe('a form', () => {
       ['part', 'data', undefined],
     )
     assert.equal(data?.kind === 'data' && Buffer.from(data.bytes).toString(), 'one')
+  })
+
+  it('goes on when the reader has given data back before it asks for more', () => {
+    const parser = new MultipartParser(BOUNDARY, LIMITS)
+    parser.push(Buffer.from(`--${BOUNDARY}\r\n\r\n`))
+    assert.equal(parser.next()?.kind, 'part')
+    assert.equal(parser.next(), undefined)
+    for (let chunks = 0; chunks < 2; chunks++) {
+      const chunk = Buffer.alloc(8192, 'x')
+      parser.push(chunk)
+      assert.equal(parser.next()?.kind, 'data')
+      handOver(chunk)
+      giveBack(chunk)
+      assert.equal(parser.next(), undefined)
+    }
+    parser.push(Buffer.from(`\r\n--${BOUNDARY}--\r\n`))
+    assert.equal(parser.next()?.kind, 'partEnd')
   })
 
   it('is read at the pace of its reader, who may not push more meanwhile', () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { route, type Call } from '../../src/http/call.ts'
 import { HttpError } from '../../src/http/http-error.ts'
+import { giveBack } from '../../src/lib/give-back.ts'
 import { LINGER_MS } from '../../src/http/silence.ts'
 import {
   BODY_IDLE_MS,
@@ -382,6 +383,28 @@ describe('a consumer', () => {
     assert.equal(await response.text(), String(size))
     assert.ok(peak < 1024 * 1024)
   })
+
+  for (const isWatched of [false, true]) {
+    const what = isWatched ? 'shares the bytes with others who listen' : 'has the bytes to itself'
+    it(what, async (t) => {
+      const size = 1024 * 1024
+      const watched: Buffer[] = []
+      const left: number[] = []
+      const use = async (call: Call<Owner>) => {
+        if (isWatched) call.request.on('data', (chunk: Buffer) => watched.push(chunk))
+        for await (const chunk of new StreamedBody(call, size)) {
+          giveBack(chunk)
+          left.push(chunk.length)
+        }
+        return empty(200)
+      }
+      const { url } = await serve(t, { routes: [route('POST', '/use', use, { maxBody: size })] })
+      const body = Buffer.alloc(size, 'x')
+      await fetch(`${url}/use`, { method: 'POST', headers: { authorization: 'yes' }, body })
+      if (isWatched) assert.deepEqual(Buffer.concat(watched), body)
+      else assert.ok(left.some((length) => length === 0))
+    })
+  }
 
   it('finds an end, not a wait, in a body that was read before', async (t) => {
     const { connect } = await serve(t, {

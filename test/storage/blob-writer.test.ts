@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
+import { handOver } from '../../src/lib/give-back.ts'
 import { Semaphore } from '../../src/lib/semaphore.ts'
 import {
   BlobWriter,
@@ -85,6 +86,20 @@ describe('BlobWriter', () => {
     file.writes[2]?.end()
     await finished
     assert.deepEqual(reached, [60])
+  })
+
+  it('gives back what was handed over once it is in the file, and nothing else', async () => {
+    const { file, writer } = open()
+    const [kept, given] = [Buffer.alloc(BATCH), Buffer.alloc(BATCH)]
+    handOver(given)
+    const pauses = [kept, given].map((chunk) => writer.add(chunk))
+    file.writes[1]?.end(BATCH - 1)
+    await setImmediate()
+    assert.equal(given.length, BATCH)
+    for (const { end } of [file.writes[0], file.writes[2]].flatMap((write) => write ?? [])) end()
+    await Promise.all(pauses)
+    await writer.finish()
+    assert.deepEqual([kept.length, given.length], [BATCH, 0])
   })
 
   it('holds no more than two batches, and nothing at the end', async () => {

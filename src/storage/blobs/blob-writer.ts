@@ -8,6 +8,7 @@
 
 import { KIB, MIB } from '../../core/limits.ts'
 import type { FileHash } from '../../hashing/file-hasher.ts'
+import { giveBack } from '../../lib/give-back.ts'
 import type { Semaphore } from '../../lib/semaphore.ts'
 import type { Digests } from '../../ports/blob.ts'
 import { toDomainError } from '../home/disk-errors.ts'
@@ -105,7 +106,7 @@ export class BlobWriter {
   }
 
   /**
-   * Appends a chunk, which must not change any more.
+   * Appends a chunk, which must not change any more. One that was handed over is given back.
    *
    * @returns What to wait for before the next one, if anything.
    * @throws {DomainError} `NO_SPACE`.
@@ -195,6 +196,7 @@ export class BlobWriter {
   /** Two writes may end in another order than they began. */
   #onWritten(batch: Batch): void {
     batch.isWritten = true
+    for (const chunk of batch.chunks) giveBack(chunk)
     for (let first = this.#batches[0]; first?.isWritten === true; first = this.#batches[0]) {
       this.#batches.shift()
       this.#written = first.end
