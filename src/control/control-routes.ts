@@ -9,6 +9,7 @@
  */
 
 import { DomainError } from '../core/domain-error.ts'
+import { beginningOf } from '../core/item.ts'
 import { essenceOf } from '../core/media-type.ts'
 import type { Owner } from '../core/owner.ts'
 import { route, type Route } from '../http/call.ts'
@@ -32,7 +33,7 @@ import { jsonRoute, readMembers } from './control-json.ts'
 import type { PanelToken } from './control-token.ts'
 import { withTrail } from './device-admin.ts'
 import type { PanelEvents } from './panel-events.ts'
-import { beginningOf, previewKind, readPanelState } from './panel-state.ts'
+import { previewKind, readPanelState } from './panel-state.ts'
 
 /** The narrowest quiet zone that the package `qr` draws, in modules. */
 const BORDER = 1

@@ -84,11 +84,6 @@ export function previewKind({ item, blob }: StoredItem): PreviewKind | undefined
   return blob !== undefined && isSmall && isImage ? 'image' : undefined
 }
 
-/** The first characters of a text: characters are what people count, not halves of them. */
-export function beginningOf(text: string, length: number): string {
-  return [...text.slice(0, 2 * length)].slice(0, length).join('')
-}
-
 function describe(stored: StoredItem, sender: Sender | undefined): PanelItem {
   const { type, dataName, mediaType, size, contentId, activatedAt } = stored.item
   const preview = previewKind(stored)

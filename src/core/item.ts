@@ -94,3 +94,8 @@ export function withAlias(
   if (alias === contentHash || alias === nameHash || aliases.at(-1) === alias) return aliases
   return [...aliases.filter((known) => known !== alias), alias].slice(-MAX_ALIASES)
 }
+
+/** The first characters of a text: characters are what people count, not halves of them. */
+export function beginningOf(text: string, length: number): string {
+  return [...text.slice(0, 2 * length)].slice(0, length).join('')
+}

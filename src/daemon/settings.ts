@@ -55,6 +55,8 @@ export interface Settings extends DaemonSettings {
   readonly trustedProxies: readonly string[]
   /** Whether anybody gets the page for phones, which holds nothing of the clipboard. */
   readonly phonePage: 'on' | 'off'
+  /** Whether that page shows paired devices the recent items. */
+  readonly phoneRecent: 'on' | 'off'
   readonly maxConnectionsPerAddress: number
   readonly grace: number
   readonly maxMetadataBytes: number
@@ -128,6 +130,7 @@ export const SETTINGS: { readonly [Name in SettingName]: Setting<Settings[Name]>
   allowPublic: setting(FLAG, false, 'serve clients outside the local networks too, without TLS'),
   trustedProxies: setting(list(ADDRESS, { min: 0 }), [], 'proxies whose X-Forwarded-For counts'),
   phonePage: setting(choice(['on', 'off']), 'on', 'serve the page for phones at /phone'),
+  phoneRecent: setting(choice(['on', 'off']), 'on', 'show recent items on the page for phones'),
   maxConnections: setting(count(1, 1_000_000), 4096, 'connections at once'),
   maxConnectionsPerAddress: setting(
     count(1, 1_000_000),

@@ -1,6 +1,6 @@
 /** The composition root: one data directory, two listeners, and perhaps a desktop. @module */
 
-import { homedir } from 'node:os'
+import { homedir, hostname } from 'node:os'
 import { join } from 'node:path'
 import { OWNER_ID } from '../core/owner.ts'
 import { createControl } from '../control/create-control.ts'
@@ -153,6 +153,7 @@ interface Parts {
 
 /** The parts of a daemon before its owner can ask anything. */
 interface Running extends Parts {
+  readonly recent: RememberedItems
   readonly listeners: Listeners
   readonly gateway: Gateway
   /** Where the gateway is bound. */
@@ -167,7 +168,10 @@ async function run(parts: Parts): Promise<Daemon> {
   const listeners = new Listeners(station.logger, {
     onTrouble: (name, isTrouble) => notifier?.report(name, isTrouble),
   })
-  const { gateway, bound, cut } = await startGateway(parts, listeners)
+  const owner = { kind: 'device', deviceId: OWNER_ID, passwordHash: undefined } as const
+  const recent = new RememberedItems({ ...station, most: settings.recent, owner })
+  station.inbound.addEffect((stored, origin) => recent.add(stored, origin))
+  const { gateway, bound, cut } = await startGateway(parts, listeners, recent)
   const linkBase = () => chooseBaseUrl(bound, readInterfaces(), settings.publicUrl)
 
   const peers = new PeerConnections({
@@ -183,7 +187,7 @@ async function run(parts: Parts): Promise<Daemon> {
 
   let askToStop: () => void = () => undefined
   const stopAsked = new Promise<void>((resolve) => (askToStop = resolve))
-  const running: Running = { ...parts, listeners, gateway, bound, peers, bus, askToStop }
+  const running: Running = { ...parts, recent, listeners, gateway, bound, peers, bus, askToStop }
   const admin = createAdmin(running, linkBase)
   const control = await startControl(running, admin)
   await station.directory.announce({ control })
@@ -224,9 +228,18 @@ function placeOf(desktop: Desktop): ReceivedPlace | undefined {
 async function startGateway(
   { settings, station, desktop, cleanup }: Parts,
   listeners: Listeners,
+  recent: RememberedItems,
 ): Promise<Pick<Running, 'gateway' | 'bound'> & { readonly cut: () => number }> {
+  const computer = {
+    // macOS puts `.local` behind the name that people know, and networks a domain.
+    name: hostname().split('.')[0] ?? '',
+    recent,
+    showsRecent: settings.phoneRecent === 'on',
+    isPaused: () => desktop.paused() !== undefined,
+    onPause: desktop.onChange,
+  }
   const gateway = createGateway(
-    { ...station, received: () => placeOf(desktop) },
+    { ...station, computer, received: () => placeOf(desktop) },
     {
       version: readVersion(),
       publicUrl: settings.publicUrl,
@@ -349,11 +362,8 @@ async function startControl(running: Running, admin: Admin): Promise<string> {
 
 /** Makes what only a running daemon can be asked. */
 function createPanel(running: Running): Panel {
-  const { settings, station, desktop, gateway, bound, listeners, peers, bus } = running
-  const { latest, changes, devices, storage, inbound } = station
-  const owner = { kind: 'device', deviceId: OWNER_ID, passwordHash: undefined } as const
-  const recent = new RememberedItems({ ...station, most: settings.recent, owner })
-  inbound.addEffect((stored, origin) => recent.add(stored, origin))
+  const { settings, station, desktop, recent, gateway, bound, listeners, peers, bus } = running
+  const { latest, changes, devices, storage } = station
   return {
     get item() {
       return latest.current

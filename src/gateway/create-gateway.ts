@@ -14,6 +14,7 @@ import { toHttpError } from './domain-errors.ts'
 import { DeviceStreams } from './device-streams.ts'
 import type { GatewayOptions, GatewayPorts } from './gateway-ports.ts'
 import { NO_PHONE_PAGE, phonePageRoutes } from './phone-page.ts'
+import { phoneStateRoutes, recentOf } from './phone-state.ts'
 import { deviceRoutes, publicRoutes } from './routes.ts'
 import { Tickets } from './tickets.ts'
 
@@ -53,6 +54,7 @@ export function createGateway(ports: GatewayPorts, options: GatewayOptions): Gat
       const device = devices.find(id)
       return device?.passwordHash === undefined ? undefined : device
     },
+    recentOf: (device) => recentOf(ports, device),
   })
   const authenticate = createAuthenticate(ports)
   let isToldGone = false
@@ -61,7 +63,7 @@ export function createGateway(ports: GatewayPorts, options: GatewayOptions): Gat
       ...publicRoutes(options),
       ...(phonePage ? phonePageRoutes(options) : [NO_PHONE_PAGE]),
     ],
-    routes: phonePage ? [...routes, ...tickets.routes] : routes,
+    routes: phonePage ? [...routes, ...tickets.routes, ...phoneStateRoutes(ports)] : routes,
     authenticate: (call) => {
       const mayHaveTicket = phonePage && call.path.startsWith(TICKETS)
       return (mayHaveTicket && tickets.holderOf(call)) || authenticate(call)

@@ -31,6 +31,7 @@ import type { DeviceRegistry, Principal } from '../ports/device-registry.ts'
 import type { LatestItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Dialects } from './dialect.ts'
+import type { Computer } from './gateway-ports.ts'
 import { HubStream } from './hub-stream.ts'
 import { encodeHubChange } from './wire/hub-records.ts'
 
@@ -44,6 +45,7 @@ export interface DeviceStreamsDeps {
   readonly devices: Pick<DeviceRegistry, 'isValid' | 'onCredentialGone'>
   readonly clock: Clock
   readonly logger: Pick<Logger, 'warn'>
+  readonly computer?: Pick<Computer, 'onPause'> | undefined
   /** Pause between two pings of an event stream, in milliseconds. */
   readonly heartbeatMs?: number | undefined
   /** Event streams of one device; one more ends the oldest. */
@@ -96,6 +98,7 @@ export class DeviceStreams {
     })
     this.#unsubscribe = [
       changes.subscribe((change) => this.#tell(change)),
+      ...[deps.computer?.onPause(() => this.#tellToLook()) ?? []].flat(),
       devices.onCredentialGone((deviceId) => {
         this.#events.end(deviceId)
         this.#hubs.end(deviceId)
@@ -182,6 +185,13 @@ export class DeviceStreams {
     const message = encodeWithText(item, encodeHubChange)
     const frame = typeof message === 'string' ? encodeText(message) : encodePieces(message)
     this.#hubs.each((stream) => stream.tell(frame))
+  }
+
+  #tellToLook(): void {
+    if (!this.#events.isEmpty) {
+      const look = this.#encodeNow('resync')
+      this.#events.each((stream) => stream.send(look))
+    }
   }
 
   #sayCrowded(deviceId: string): void {

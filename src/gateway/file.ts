@@ -10,6 +10,7 @@ import { declaredLength, StreamedBody, tooLarge } from '../http/read-body.ts'
 import { empty, type Reply } from '../http/reply.ts'
 import { peek } from '../lib/read-bytes.ts'
 import type { Principal } from '../ports/device-registry.ts'
+import type { Blob } from '../ports/blob.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
 import type { HandlerDeps } from './gateway-ports.ts'
 import { toHttpError } from './domain-errors.ts'
@@ -43,8 +44,17 @@ interface Taker extends Pick<HandlerDeps, 'transfers'> {
   readonly deviceId: string
 }
 
+/** Something with bytes that were hashed. */
+export interface Downloadable {
+  readonly item: Pick<
+    StoredItem['item'],
+    'dataName' | 'mediaType' | 'contentHash' | 'contentId' | 'activatedAt'
+  >
+  readonly blob: Blob | undefined
+}
+
 /** The bytes of an item, as something that a browser downloads and never runs. */
-export function blobReply({ item, blob }: StoredItem, { deviceId, transfers }: Taker): Reply {
+export function blobReply({ item, blob }: Downloadable, { deviceId, transfers }: Taker): Reply {
   if (blob === undefined) throw new HttpError('NOT_FOUND')
   const name = item.dataName
   return {

@@ -8,6 +8,7 @@ import type { CircleTime } from '../ports/circle-time.ts'
 import type { InboundPipeline } from '../ports/inbound-pipeline.ts'
 import type { LatestItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
+import type { RecentItems } from '../ports/panel.ts'
 import type { StagingArea } from '../ports/staging-area.ts'
 import type { Transfers } from '../ports/transfers.ts'
 import type { FormLimits } from './read-form.ts'
@@ -36,6 +37,8 @@ export interface GatewayPorts {
   readonly circleTime?: CircleTime | undefined
   /** Where pushed files land, as it is now; `undefined` where they land nowhere. */
   readonly received?: (() => ReceivedPlace | undefined) | undefined
+  /** The machine, where the phone page may show something of it. */
+  readonly computer?: Computer | undefined
   /** Hears of files that come and go. */
   readonly transfers?: Pick<Transfers, 'begin'> | undefined
 }
@@ -46,6 +49,18 @@ export interface ReceivedPlace {
   readonly folder: string
   /** Whether pushes come onto the clipboard of the system, and are not held back. */
   readonly isShared: boolean
+}
+
+/** The machine, for the people who have its phone page open. */
+export interface Computer {
+  readonly name: string
+  readonly recent: Pick<RecentItems, 'list' | 'senderOf'>
+  /** Whether phones get the recent items. */
+  readonly showsRecent: boolean
+  /** Whether nothing is shared with its clipboard right now. */
+  isPaused(): boolean
+  /** Calls `listener` when a pause came or went. @returns Ends the subscription. */
+  onPause(listener: () => void): () => void
 }
 
 /** The ports and limits that every handler of devices gets. */

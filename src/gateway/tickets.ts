@@ -1,6 +1,6 @@
 /**
  * Tickets: browsers save large files only by themselves, and send no credentials then. So a page
- * may ask for a path that leads to the bytes of the current item for ten minutes.
+ * may ask for a path that leads to the bytes of an item for ten minutes.
  * @module
  */
 
@@ -9,19 +9,23 @@ import { HttpError } from '../http/http-error.ts'
 import { json } from '../http/reply.ts'
 import { OwnTokens } from '../lib/own-tokens.ts'
 import type { Principal } from '../ports/device-registry.ts'
-import type { StoredItem } from '../ports/latest-item.ts'
-import { blobReply } from './file.ts'
+import type { RecentItem } from '../ports/panel.ts'
+import { blobOf } from '../lib/read-bytes.ts'
+import { blobReply, type Downloadable } from './file.ts'
 import type { GatewayPorts } from './gateway-ports.ts'
 
 const LIFETIME_MS = 10 * 60_000
 
-const TICKET = /^([\w-]{1,64})\.([0-9a-z]{1,10})\.([\w-]{43})$/
+/** Whose it is, until when, and which recent item it is for; the binary item without that. */
+const TICKET = /^([\w-]{1,64})\.([0-9a-z]{1,10})(?:-r(\d{1,9}))?\.([\w-]{43})$/
 
 /** Where tickets are, and for whom. */
 export interface TicketsOptions<Holder extends Principal> {
   readonly at: `/${string}`
   /** Whoever has this id and may still come in. */
   readonly find: (id: string) => Holder | undefined
+  /** The recent items that somebody may read; without it, nobody reads any. */
+  readonly recentOf?: (holder: Holder) => readonly RecentItem[]
 }
 
 type TicketPorts = Pick<GatewayPorts, 'latest' | 'clock' | 'transfers'>
@@ -42,19 +46,20 @@ export class Tickets<Holder extends Principal> {
 
   /** The routes: who has credentials gets a ticket, and whoever has that the bytes. */
   get routes(): readonly Route<Holder>[] {
-    const { latest, transfers } = this.#ports
+    const { transfers } = this.#ports
     const { at } = this.#options
-    const give: Handler<Holder> = ({ principal }) => {
-      const stored = latest.binary
-      if (stored === undefined) throw new HttpError('NOT_FOUND')
-      const path = `${at}/${this.#make(principal, stored)}`
-      const { mediaType, contentId } = stored.item
+    const give: Handler<Holder> = ({ principal, query }) => {
+      const recent = query.get('recent') ?? undefined
+      const wanted = this.#find(principal, recent)
+      if (wanted === undefined) throw new HttpError('NOT_FOUND')
+      const path = `${at}/${this.#make(principal, wanted, recent)}`
+      const { mediaType, contentId } = wanted.item
       return json({ path, mediaType, contentId })
     }
-    const take: Handler<Holder> = ({ principal }) => {
-      const stored = latest.binary
-      if (stored === undefined) throw new HttpError('NOT_FOUND')
-      return blobReply(stored, { deviceId: principal.id, transfers })
+    const take: Handler<Holder, { readonly ticket: string }> = ({ principal, params }) => {
+      const wanted = this.#find(principal, TICKET.exec(params.ticket)?.[3])
+      if (wanted === undefined) throw new HttpError('NOT_FOUND')
+      return blobReply(wanted, { deviceId: principal.id, transfers })
     }
     return [route('POST', at, give), route('GET', `${at}/{ticket}`, take)]
   }
@@ -69,11 +74,11 @@ export class Tickets<Holder extends Principal> {
     const { at, find } = this.#options
     if (!path.startsWith(`${at}/`) || !['GET', 'HEAD'].includes(method)) return undefined
     const ticket = path.slice(at.length + 1)
-    const [, id = '', expiry = ''] = TICKET.exec(ticket) ?? []
+    const [, id = '', expiry = '', recent] = TICKET.exec(ticket) ?? []
     const holder = find(id)
-    const stored = this.#ports.latest.binary
-    if (holder === undefined || stored === undefined) throw new HttpError('NOT_FOUND')
-    const isGood = this.#tokens.isOwn(ticket, boundTo(holder, stored))
+    const wanted = holder && this.#find(holder, recent)
+    if (holder === undefined || wanted === undefined) throw new HttpError('NOT_FOUND')
+    const isGood = this.#tokens.isOwn(ticket, boundTo(holder, wanted))
     const isLate = Number.parseInt(expiry, 36) <= this.#ports.clock.monotonic()
     if (!isGood || isLate) throw new HttpError('NOT_FOUND')
     return holder
@@ -84,14 +89,23 @@ export class Tickets<Holder extends Principal> {
     this.#tokens = new OwnTokens()
   }
 
-  #make(holder: Holder, stored: StoredItem): string {
+  #find(holder: Holder, recent: string | undefined): Downloadable | undefined {
+    if (recent === undefined) return this.#ports.latest.binary
+    const item = this.#options.recentOf?.(holder).find(({ id }) => id === recent)
+    const { bytes, activatedAt: modifiedAt } = item ?? {}
+    if (item === undefined || bytes === undefined || modifiedAt === undefined) return undefined
+    return { item, blob: { ...blobOf(bytes), modifiedAt } }
+  }
+
+  #make(holder: Holder, wanted: Downloadable, recent: string | undefined): string {
     const expiresAt = this.#ports.clock.monotonic() + LIFETIME_MS
     const shown = `${holder.id}.${Math.floor(expiresAt).toString(36)}`
-    return this.#tokens.make(shown, boundTo(holder, stored))
+    const of = recent === undefined ? '' : `-r${recent}`
+    return this.#tokens.make(shown + of, boundTo(holder, wanted))
   }
 }
 
 /** A ticket ends with the password of its holder, and with the item. */
-function boundTo({ passwordHash }: Principal, { item }: StoredItem): readonly unknown[] {
+function boundTo({ passwordHash }: Principal, { item }: Downloadable): readonly unknown[] {
   return [passwordHash, item.contentHash, item.dataName, item.activatedAt]
 }

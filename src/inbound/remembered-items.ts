@@ -28,12 +28,6 @@ interface RememberedItemsDeps {
   readonly owner: Origin & { readonly kind: 'device' }
 }
 
-interface Entry extends RecentItem {
-  readonly contentHash: string
-  /** `undefined` for a Text. */
-  readonly bytes: Uint8Array | undefined
-}
-
 /** The items that were current lately: see {@link RecentItems}. */
 export class RememberedItems implements RecentItems {
   readonly #deps: RememberedItemsDeps
@@ -41,7 +35,7 @@ export class RememberedItems implements RecentItems {
   /** Bytes are read for one item at a time. */
   readonly #queue = new SerialQueue()
   /** The newest first. */
-  #entries: readonly Entry[] = []
+  #entries: readonly RecentItem[] = []
   #last: { readonly activatedAt: number; readonly sender: Sender } | undefined
   #ids = 0
 
@@ -113,17 +107,17 @@ export class RememberedItems implements RecentItems {
   }
 
   #insert(item: Item, sender: Sender, bytes: Uint8Array | undefined): void {
-    const { type, text, dataName, mediaType, size, contentHash, activatedAt } = item
+    const { type, text, dataName, mediaType, size, contentHash, contentId, activatedAt } = item
     this.#ids += 1
-    const what = { type, text, dataName, mediaType, size, contentHash, activatedAt }
-    const entry: Entry = { id: String(this.#ids), ...what, sender, bytes }
+    const what = { type, text, dataName, mediaType, size, contentHash, contentId, activatedAt }
+    const entry: RecentItem = { id: String(this.#ids), ...what, sender, bytes }
     const others = this.#entries.filter((one) => !isSame(one, entry))
     this.#entries = fitting([entry, ...others], this.#deps.most)
   }
 }
 
 /** As many of the newest as there may be, and have room together. */
-function fitting(entries: readonly Entry[], most: number): readonly Entry[] {
+function fitting(entries: readonly RecentItem[], most: number): readonly RecentItem[] {
   let room = MAX_RECENT_BYTES
   return entries.slice(0, most).filter((entry) => {
     room -= memoryOf(entry)
@@ -132,11 +126,11 @@ function fitting(entries: readonly Entry[], most: number): readonly Entry[] {
 }
 
 /** The bytes of a Text are its text; what has bytes also has a text, which is its name. */
-function memoryOf({ type, size, text }: Entry): number {
+function memoryOf({ type, size, text }: RecentItem): number {
   return type === 'Text' ? size : size + 2 * text.length
 }
 
-function isSame(a: Entry, b: Entry): boolean {
+function isSame(a: RecentItem, b: RecentItem): boolean {
   return a.type === b.type && a.contentHash === b.contentHash && a.dataName === b.dataName
 }
 

@@ -22,7 +22,8 @@ export interface Sender {
 }
 
 /** An item that can be made current again. */
-export interface RecentItem extends Pick<Item, 'type' | 'text' | 'dataName' | 'mediaType'> {
+export interface RecentItem
+  extends Pick<Item, 'type' | 'text' | 'dataName' | 'mediaType' | 'contentHash' | 'contentId'> {
   /** Names it until the daemon ends. */
   readonly id: string
   /** In bytes. */
@@ -30,6 +31,8 @@ export interface RecentItem extends Pick<Item, 'type' | 'text' | 'dataName' | 'm
   /** When it became current, in Unix milliseconds. */
   readonly activatedAt: number
   readonly sender: Sender
+  /** `undefined` for a Text. */
+  readonly bytes: Uint8Array | undefined
 }
 
 /** The recent items, which are kept in memory, and nowhere else. */

@@ -77,6 +77,7 @@ describe('loadSettings()', () => {
       allowPublic: false,
       trustedProxies: [],
       phonePage: 'on',
+      phoneRecent: 'on',
       maxConnections: 4096,
       maxConnectionsPerAddress: 512,
       grace: 8000,

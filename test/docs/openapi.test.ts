@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { it } from 'node:test'
 import { DeviceStreams } from '../../src/gateway/device-streams.ts'
 import { phonePageRoutes } from '../../src/gateway/phone-page.ts'
+import { phoneStateRoutes } from '../../src/gateway/phone-state.ts'
 import { deviceRoutes, publicRoutes } from '../../src/gateway/routes.ts'
 import { Tickets } from '../../src/gateway/tickets.ts'
 import { serveGateway } from '../support/gateway.ts'
@@ -118,7 +119,8 @@ it('docs/openapi.yaml has the endpoints of the code, and the code those of the f
     at: '/phone/tickets',
     find: (id) => ports.devices.find(id),
   }).routes
-  const rest = [...deviceRoutes(ports, new DeviceStreams(ports), options), ...[ticket ?? []].flat()]
+  const own = [...[ticket ?? []].flat(), ...phoneStateRoutes(ports)]
+  const rest = [...deviceRoutes(ports, new DeviceStreams(ports), options), ...own]
   const open = [...publicRoutes(options), ...page, ...byTicket].map((row) => {
     return { ...row, who: 'anybody' }
   })

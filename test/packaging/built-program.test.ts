@@ -28,7 +28,7 @@ const PASSWORD = 'a password of twenty or so'
 /** The settings of a desktop; with those of the other daemon, all that there are. */
 const SERVE_DESKTOP = `
   --config config.json --data-dir data --listen 127.0.0.1:0 --control 127.0.0.1:0 --clipboard x11
-  --allow-public --trusted-proxies 127.0.0.1 --phone-page on --received-dir received
+  --allow-public --trusted-proxies 127.0.0.1 --phone-page on --phone-recent on --received-dir received
   --share-types text,image,files --max-copied-text-bytes 1MiB --max-copied-image-bytes 1MiB
   --bus nats://127.0.0.1:9 --bus-credentials bus.creds --bus-ca bus.pem --recent 5
   --notify --notify-arrivals all --log-level debug --pair-first`

@@ -40,9 +40,9 @@ describe('the phone page at an address that the browser trusts', needs('chromium
     await other.reads({ dataName: 'shared.txt' })
     assert.deepEqual(await other.download(), buffer)
 
-    await page.getByRole('button', { name: 'Forget this phone' }).tap()
+    await page.getByRole('button', { name: 'Sign out on this phone' }).tap()
     await page.getByRole('button', { name: 'Tap again' }).tap()
-    await page.getByText('This phone is forgotten').waitFor()
+    await page.getByText('Nothing is left in this browser').waitFor()
     while (await page.evaluate(IS_ACTIVE));
   })
 

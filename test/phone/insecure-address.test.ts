@@ -171,7 +171,7 @@ describe('the phone page at an address of a network', needsMachines(...TOOLS), (
     const device = JSON.parse((await daemon.run('devices', '--json')).stdout)
     const found = device.find((one: { username: string }) => one.username === user)
     const revoked = daemon.run('revoke', found.id).then(() => performance.now())
-    await page.getByText('This phone was removed').waitFor()
+    await page.getByText('This phone was disconnected').waitFor()
     const after = performance.now() - (await revoked)
     t.diagnostic(`the page ended ${after.toFixed(0)} ms after the command`)
     assert.equal((await fetch(ticket)).status, 404)

@@ -53,7 +53,7 @@ describe('the phone page', needs('chromium'), () => {
     await other.pushText('secret')
     await page.getByText('secret').waitFor()
     await daemon.run('revoke', device.id)
-    await page.getByText('This phone was removed').waitFor()
+    await page.getByText('This phone was disconnected').waitFor()
     assert.equal(await page.getByText('secret').count(), 0)
     assert.equal(await page.evaluate('localStorage.length'), 0)
   })
@@ -74,7 +74,7 @@ describe('the phone page', needs('chromium'), () => {
     await page.locator('[data-way=live]').waitFor()
     assert.equal(JSON.parse(await kept()).user, second.username)
     await daemon.run('revoke', second.id)
-    await page.getByText('This phone was removed').waitFor()
+    await page.getByText('This phone was disconnected').waitFor()
     assert.equal(await page.evaluate('localStorage.length'), 0)
   })
 
@@ -101,12 +101,12 @@ describe('the phone page', needs('chromium'), () => {
 
   it('forgets this phone after two taps', async (t) => {
     const { page } = await openPhonePage(t)
-    await page.getByRole('button', { name: 'Forget this phone' }).tap()
+    await page.getByRole('button', { name: 'Sign out on this phone' }).tap()
     await page.getByRole('button', { name: 'Tap again' }).tap()
-    await page.getByText('This phone is forgotten').waitFor()
+    await page.getByText('Nothing is left in this browser').waitFor()
     assert.equal(await page.evaluate('localStorage.length'), 0)
     await page.reload()
-    await page.getByText('Scan the code again').waitFor()
+    await page.getByText('Connect this phone').waitFor()
   })
 
   it('speaks Chinese to those who do', async (t) => {
@@ -119,7 +119,7 @@ describe('the phone page', needs('chromium'), () => {
 
   it('hands its credentials to apps, and nothing of them to anybody else', async (t) => {
     const { page, device } = await openPhonePage(t)
-    await page.getByText('Open in an app').tap()
+    await page.getByText('Use another app').tap()
     const [clip = '', uniclipboard] = await Promise.all(
       (await page.getByRole('link').all()).map(async (link) => await link.getAttribute('href')),
     )
@@ -177,7 +177,7 @@ describe('the phone page', needs('chromium'), () => {
     for (const name of ['Save', 'Type or paste here', 'Send', 'Photos, files', 'Camera']) {
       assert.ok(reached.includes(name), `${name}: ${reached}`)
     }
-    assert.ok(reached.includes('Open in an app') && reached.includes('Forget this phone'))
+    assert.ok(reached.includes('Use another app') && reached.includes('Sign out on this phone'))
     await page.getByRole('textbox').focus()
     await page.keyboard.type('typed')
     await page.keyboard.press('Tab')

@@ -119,7 +119,7 @@ describe('a file on its way from a phone', needs('chromium'), () => {
     const wired = await openWiredPage(t)
     const { page, daemon, device, blobs } = wired
     await sendAndBreak(t, wired, () => daemon.run('revoke', device.id))
-    await page.getByText('This phone was removed').waitFor()
+    await page.getByText('This phone was disconnected').waitFor()
     assert.equal(await page.evaluate('localStorage.length'), 0)
     while ((await blobs()).length > 0);
   })

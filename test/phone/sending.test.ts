@@ -149,7 +149,7 @@ describe('the phone page', needs('chromium', 'python3'), () => {
     await page.locator('input[type=file]').first().setInputFiles([film])
     await begun
     const ended = page.waitForEvent('requestfailed', (one) => one.url().endsWith('film.mp4'))
-    await page.getByRole('button', { name: 'Forget this phone' }).tap()
+    await page.getByRole('button', { name: 'Sign out on this phone' }).tap()
     await page.getByRole('button', { name: 'Tap again' }).tap()
     assert.equal((await ended).failure()?.errorText, 'net::ERR_ABORTED')
   })

@@ -3,10 +3,12 @@
 import { createServer } from 'node:http'
 import type { TestContext } from 'node:test'
 import { createGateway } from '../../src/gateway/create-gateway.ts'
-import type { GatewayOptions } from '../../src/gateway/gateway-ports.ts'
+import { OWNER_ID } from '../../src/core/owner.ts'
+import type { Computer, GatewayOptions } from '../../src/gateway/gateway-ports.ts'
 import { serveUpgrades } from '../../src/http/upgrade.ts'
 import { ChangeHub } from '../../src/inbound/change-hub.ts'
 import { ClipboardPipeline } from '../../src/inbound/clipboard-pipeline.ts'
+import { RememberedItems } from '../../src/inbound/remembered-items.ts'
 import type { Member } from '../../src/inbound/stamp-order.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import type { CircleTime } from '../../src/ports/circle-time.ts'
@@ -26,6 +28,8 @@ export interface ServeGatewayOptions extends Partial<GatewayOptions> {
   readonly area?: StagingArea
   /** Replaces members of the staging area. */
   readonly staging?: Partial<StagingArea>
+  /** Replaces members of the machine that its phone page shows. */
+  readonly computer?: Partial<Computer>
   /** Makes it a member of a group. */
   readonly member?: Member
   readonly circleTime?: CircleTime
@@ -69,8 +73,22 @@ export async function serveGateway(t: TestContext, options: ServeGatewayOptions 
     devices,
   })
   const verifier = new FakeVerifier(devices)
+  const owner = { kind: 'device', deviceId: OWNER_ID } as const
+  const recent = new RememberedItems({ inbound, blobs, logger, most: 20, owner })
+  inbound.addEffect((stored, origin) => recent.add(stored, origin))
+  const computer: Computer = {
+    name: 'desk',
+    recent,
+    showsRecent: true,
+    isPaused: () => false,
+    onPause: () => () => undefined,
+    ...options.computer,
+  }
 
-  const ports = { devices, verifier, latest, staging, inbound, changes, clock, logger, circleTime }
+  const ports = {
+    ...{ devices, verifier, latest, staging, inbound, changes, clock, logger, circleTime },
+    computer,
+  }
   const gateway = createGateway(ports, { version: '1.2.3', ...options })
   const server = createServer(gateway).on('checkContinue', gateway)
   serveUpgrades(server, gateway)

@@ -64,15 +64,51 @@ function parseAnswer(text: string) {
   }
 }
 
+/** The facts besides the item. Names are empty where nobody knows them. */
+export interface State {
+  readonly name?: string
+  readonly paused: boolean
+  readonly item?: Sent
+  /** The newest first. */
+  readonly recent: readonly Recent[]
+}
+
+/** Who made an item current, and when: in Unix milliseconds. */
+export interface Sent {
+  readonly from?: string
+  readonly activatedAt: number
+}
+
+/** An item that was current before. */
+export interface Recent extends Sent, Pick<ClipboardDocument, 'type' | 'dataName' | 'size'> {
+  readonly id: string
+  /** The beginning of a text. */
+  readonly line?: string
+}
+
+/** Reads the state. */
+export function readState(): Promise<State> {
+  return readJson('/phone/state')
+}
+
+/** The whole of a recent text. */
+export async function readRecent(id: string): Promise<string> {
+  return (await exchange(`/phone/recent/${id}`)).text()
+}
+
 /** The current item; `undefined` when there is none. */
 export async function readItem(): Promise<ClipboardDocument | undefined> {
   const item = await readJson('/Sync.json')
   return item.hash === '' ? undefined : item
 }
 
-/** A way to the bytes of the current item that a browser can take by itself, for ten minutes. */
-export async function readTicket(): Promise<{ href: string; mediaType: string }> {
-  const { path, mediaType } = await readJson('/phone/tickets', 'POST')
+/**
+ * A way to the bytes of an item that a browser can take by itself, for ten minutes.
+ *
+ * @param of The query for a recent item; the current one without it.
+ */
+export async function readTicket(of = ''): Promise<{ href: string; mediaType: string }> {
+  const { path, mediaType } = await readJson(`/phone/tickets${of}`, 'POST')
   return { href: base + path, mediaType }
 }
 

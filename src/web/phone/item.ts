@@ -3,9 +3,18 @@
 import { base } from './account.ts'
 import { ClientError } from '../../client/client-error.ts'
 import type { ClipboardDocument } from '../../client/decode-document.ts'
-import { exchange, readItem, readTicket } from './api.ts'
+import {
+  exchange,
+  readItem,
+  readRecent,
+  readState,
+  readTicket,
+  type Recent,
+  type Sent,
+  type State,
+} from './api.ts'
 import { copyText, selectText } from './copy.ts'
-import { button, h, setText } from '../shared/dom.ts'
+import { button, h, renderList, setText } from '../shared/dom.ts'
 import { failureOf } from '../shared/request.ts'
 import { toPng } from '../shared/picture.ts'
 import { formatBytes } from '../shared/language.ts'
@@ -27,20 +36,34 @@ const TICKET_MS = 9 * 60_000
 /** Whether the page stands on an iPhone's home screen, where downloads open without a way back. */
 const isStandalone = 'standalone' in navigator && navigator.standalone === true
 
-/** Creates the card of the current item; `pull` brings it up to date. */
-export function createItemView() {
+/**
+ * Creates the cards of the current item and of the recent ones; `pull` brings them up to date.
+ *
+ * @param onState Called with each state.
+ */
+export function createItemView(onState: (state: State) => void) {
+  const sent = h('p', { class: 'note' })
   const content = h('div', { class: 'item', 'aria-live': 'polite' })
   const section = h(
     'section',
     { class: 'card', 'aria-labelledby': 'clipboard' },
-    h('h2', { id: 'clipboard' }, strings.clipboard),
+    h('div', { class: 'heading' }, h('h2', { id: 'clipboard' }, strings.clipboard), sent),
     content,
   )
+  const list = h('ul', { class: 'recent' })
+  const recent = h('details', { class: 'card' }, h('summary', {}, strings.recent), list)
   let shown: string | undefined
 
   /** @throws {ClientError} */
   async function pull() {
-    const item = await readItem()
+    const [item, state] = await Promise.all([readItem(), readState()])
+    onState(state)
+    setText(sent, item && state.item ? wordsOf(state.item) : '')
+    recent.hidden = state.recent.length === 0
+    renderList(list, state.recent, {
+      key: ({ id }) => id,
+      create: (one) => ({ element: recentRow(one), update: () => {} }),
+    })
     const key = JSON.stringify(item ?? null)
     if (key === shown) return
     const views = item === undefined ? empty() : item.hasData ? await bytes(item) : text(item)
@@ -48,14 +71,50 @@ export function createItemView() {
     content.replaceChildren(...views)
   }
 
-  return { section, pull }
+  return { section, recent, pull }
+}
+
+/** An item that was current before: what it is, and when it is opened, the ways to take it. */
+function recentRow(one: Recent) {
+  const { id, type, dataName, size, line } = one
+  const name = h('span', { class: 'name', dir: 'auto' }, line || dataName || strings.types[type])
+  const facts = line === undefined ? strings.facts(strings.types[type], formatBytes(size)) : ''
+  const about = h('span', { class: 'note' }, [facts, wordsOf(one)].filter(Boolean).join(' · '))
+  const content = h('div', { class: 'item' })
+  const row = h('details', {}, h('summary', {}, name, about), content)
+  row.addEventListener('toggle', () => {
+    if (row.open && content.childElementCount === 0) void load()
+  })
+
+  async function load() {
+    try {
+      const views =
+        type === 'Text'
+          ? text({ text: await readRecent(id), size })
+          : await bytes(one, `?recent=${id}`)
+      content.replaceChildren(...views)
+    } catch (error) {
+      if (!(error instanceof ClientError)) throw error
+      content.replaceChildren(strings.failures[failureOf(error)])
+    }
+  }
+
+  return h('li', {}, row)
+}
+
+function wordsOf({ from, activatedAt }: Sent) {
+  const at = new Date(activatedAt)
+  const isToday = at.toDateString() === new Date().toDateString()
+  const day = isToday ? {} : ({ month: 'short', day: 'numeric' } as const)
+  const clock = { ...day, hour: '2-digit', minute: '2-digit' } as const
+  return strings.sentBy(from ?? '', at.toLocaleString(strings.lang, clock))
 }
 
 function empty() {
   return [h('p', { class: 'name' }, strings.nothing), h('p', {}, strings.nothingHint)]
 }
 
-function text({ text, size }: ClipboardDocument) {
+function text({ text, size }: Pick<ClipboardDocument, 'text' | 'size'>) {
   const isShort = text.length <= MAX_SHOWN
   const shown = h('pre', { dir: 'auto' }, isShort ? text : text.slice(0, MAX_SHOWN))
   const note = h('p', { class: 'note', role: 'status' })
@@ -77,8 +136,11 @@ function text({ text, size }: ClipboardDocument) {
 }
 
 /** @throws {ClientError} */
-async function bytes({ type, dataName, size }: ClipboardDocument) {
-  const first = await readTicket()
+async function bytes(
+  { type, dataName, size }: Pick<Recent, 'type' | 'dataName' | 'size'>,
+  of = '',
+) {
+  const first = await readTicket(of)
   let expiresAt = Date.now() + TICKET_MS
   const save = h('a', { class: 'main', href: first.href, download: dataName }, strings.save)
   const note = h('p', { class: 'note', role: 'status' })
@@ -97,7 +159,7 @@ async function bytes({ type, dataName, size }: ClipboardDocument) {
   })
 
   async function renew() {
-    save.href = (await readTicket()).href
+    save.href = (await readTicket(of)).href
     expiresAt = Date.now() + TICKET_MS
     save.click()
   }

@@ -21,7 +21,7 @@ const MAX_DELAY_MS = 10_000
 const SURE_MS = 4000
 
 document.documentElement.lang = strings.lang
-const [way, main] = [find('.way'), find('main')]
+const [way, main, title] = [find('.way'), find('main'), find('h1')]
 
 /** Ends all that is under way for an account. */
 let end: (() => void) | undefined
@@ -49,7 +49,11 @@ function start() {
   const account = takeAccount()
   if (account === 'damaged') return farewell(strings.damaged, strings.scanHint)
   if (account === undefined) return farewell(strings.scan, strings.scanHint)
-  const item = createItemView()
+  const paused = h('p', { class: 'card trouble', role: 'status', hidden: true }, strings.paused)
+  const item = createItemView((state) => {
+    setText(title, state.name || 'clipgate')
+    paused.hidden = !state.paused
+  })
   const send = createSendView(field?.value ?? '', () => live.lose())
   field = send.field
   const trouble = h('p', { class: 'trouble', role: 'status' })
@@ -94,7 +98,9 @@ function start() {
     showWay('forgotten')
     farewell(strings.forgotten, strings.forgottenHint)
   }
-  main.replaceChildren(away, item.section, send.section, createFooter(account, leave))
+  main.replaceChildren(
+    ...[away, paused, item.section, send.section, item.recent, createFooter(account, leave)],
+  )
   // A browser that keeps nothing has nothing to give either.
   takeShared().then(send.offer, () => {})
 }

@@ -36,5 +36,6 @@ export async function bytesItem(known: BytesItem): Promise<StoredItem> {
 export function recentText(id: string, text: string): RecentItem {
   const sender = { kind: 'clipboard', deviceId: undefined } as const
   const facts = { dataName: '', mediaType: 'text/plain', size: text.length, activatedAt: 5 }
-  return { id, type: 'Text', text, ...facts, sender }
+  const hashes = { contentHash: id, contentId: `blake3v1:${id}` } as const
+  return { id, type: 'Text', text, ...facts, ...hashes, sender, bytes: undefined }
 }

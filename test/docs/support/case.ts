@@ -46,6 +46,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   type: 'Image',
   hash: '00',
   ticket: 'none',
+  id: '1',
 }
 
 /** The request of a case. */

@@ -5,6 +5,7 @@
 
 import { casesOf, withFields, withHead, type Case, type CaseOf } from './case.ts'
 import { downloadCases, pushImage } from './file-cases.ts'
+import type { Station } from './station.ts'
 
 const OFF: CaseOf = { options: { phonePage: false } }
 
@@ -26,6 +27,11 @@ const BY_TICKET: CaseOf = {
   },
 }
 
+async function pushTwo({ phone }: Station): Promise<void> {
+  await phone.pushText('the first')
+  await phone.pushText('the second')
+}
+
 export const PHONE_PAGE_CASES: readonly Case[] = [
   ...withHead([
     ...casesOf('getPhonePage', [
@@ -34,6 +40,16 @@ export const PHONE_PAGE_CASES: readonly Case[] = [
       ['NOT_FOUND', 'where it is switched off', OFF],
     ]),
     ...downloadCases('getByTicket').map((one) => ({ ...one, ...BY_TICKET })),
+  ]),
+  ...withHead([
+    ...casesOf('getPhoneState', [
+      [200, 'with the recent items', { given: pushTwo }],
+      ['NOT_FOUND', 'where the page is switched off', OFF],
+    ]),
+    ...casesOf('getRecentText', [
+      [200, 'that is in the list', { given: pushTwo, params: { id: '1' } }],
+      ['NOT_FOUND', 'that is not', { params: { id: '1' } }],
+    ]),
   ]),
   ...casesOf('postTicket', [
     [200, 'while there are bytes', { given: pushImage }],

@@ -112,6 +112,9 @@ export function createRecent(activatedAt: number): readonly RecentItem[] {
   return items.map((item, index) => ({
     id: String(index),
     mediaType: '',
+    contentHash: String(index),
+    contentId: `blake3v1:${index}` as const,
+    bytes: undefined,
     activatedAt: activatedAt - index * 7 * 60 * SECOND_MS,
     ...item,
   }))

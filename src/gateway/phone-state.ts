@@ -1,0 +1,68 @@
+/**
+ * The facts that the phone page shows besides the document, for paired devices: which computer this
+ * is, from whom the item came, and the recent items.
+ *
+ * A device reads nothing of late that became current before it was paired.
+ * @module
+ */
+
+import { beginningOf } from '../core/item.ts'
+import { OWNER_ID } from '../core/owner.ts'
+import { route, type Route } from '../http/call.ts'
+import { HttpError } from '../http/http-error.ts'
+import { json, text } from '../http/reply.ts'
+import type { Device } from '../ports/device-registry.ts'
+import type { RecentItem, Sender } from '../ports/panel.ts'
+import type { GatewayPorts } from './gateway-ports.ts'
+
+/** The length of the beginning of a recent text, in characters. */
+const MAX_LINE_CHARACTERS = 120
+
+type StatePorts = Pick<GatewayPorts, 'latest' | 'devices' | 'computer'>
+
+/** The routes of the phone page for devices. */
+export function phoneStateRoutes(ports: StatePorts): readonly Route<Device>[] {
+  const { latest, computer } = ports
+  return [
+    route<Device, '/phone/state'>('GET', '/phone/state', ({ principal }) => {
+      const item = latest.current?.item
+      const sender = item && computer?.recent.senderOf(item)
+      return json({
+        name: computer?.name,
+        paused: computer?.isPaused() ?? false,
+        item: item && { activatedAt: item.activatedAt, from: nameOf(sender, ports) },
+        recent: recentOf(ports, principal).map((one) => {
+          const { id, type, dataName, size, activatedAt } = one
+          const line = beginningOf(one.text.trimStart(), MAX_LINE_CHARACTERS)
+          const from = nameOf(one.sender, ports)
+          return { id, type, dataName, size, activatedAt, from, ...(type === 'Text' && { line }) }
+        }),
+      })
+    }),
+    route<Device, '/phone/recent/{id}'>('GET', '/phone/recent/{id}', ({ params, principal }) => {
+      const recent = recentOf(ports, principal).find(({ id }) => id === params.id)
+      if (recent?.type !== 'Text') throw new HttpError('NOT_FOUND')
+      return text(recent.text)
+    }),
+  ]
+}
+
+/** The recent items but the current one that a device may read. */
+export function recentOf(
+  { latest, computer }: StatePorts,
+  { createdAt }: Pick<Device, 'createdAt'>,
+): readonly RecentItem[] {
+  if (computer?.showsRecent !== true) return []
+  const current = latest.current?.item
+  return computer.recent.list.filter(({ activatedAt, contentHash, dataName }) => {
+    const isCurrent = contentHash === current?.contentHash && dataName === current.dataName
+    return activatedAt >= createdAt && !isCurrent
+  })
+}
+
+function nameOf(sender: Sender | undefined, { devices, computer }: StatePorts): string | undefined {
+  if (sender === undefined) return undefined
+  const { kind, deviceId = '' } = sender
+  if (kind === 'clipboard' || deviceId === OWNER_ID) return computer?.name
+  return devices.find(deviceId)?.label
+}
