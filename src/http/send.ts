@@ -35,6 +35,7 @@ export class Sender {
   readonly #clock: Clock
   readonly #stalls: StallWatch
   readonly #blocks = new DownloadBlocks()
+  readonly #chunks = new Chunks()
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -129,7 +130,7 @@ export class Sender {
     // of the body and keep, for as long as the stream lives, the thirty pieces that it is made of.
     connection.socket.cork()
     response.flushHeaders()
-    body.attach(new LiveWire(exchange))
+    body.attach(new LiveWire(exchange, this.#chunks))
     connection.socket.uncork()
   }
 
@@ -211,6 +212,27 @@ function selectRange(
   throw new HttpError('RANGE_NOT_SATISFIABLE', { headers: ['Content-Range', `bytes */${size}`] })
 }
 
+/** Frames as chunks of an answer: all event streams get the same one, one after the other. */
+class Chunks {
+  #frame: Uint8Array | undefined = undefined
+  #chunk: Buffer = Buffer.of()
+
+  of(frame: Uint8Array): Buffer {
+    if (frame !== this.#frame) {
+      this.#frame = frame
+      const size = Buffer.from(`${frame.length.toString(16)}\r\n`)
+      this.#chunk = Buffer.concat([size, frame, END_OF_CHUNK])
+    }
+    return this.#chunk
+  }
+}
+
+function tellWritten(error: unknown, onWritten: () => void): void {
+  if (!error) onWritten()
+}
+
+const END_OF_CHUNK: Uint8Array = Buffer.from('\r\n')
+
 /**
  * The way to the client of a live body. An object and no closures: it lives as long as its stream,
  * and there may be thousands.
@@ -218,26 +240,36 @@ function selectRange(
 class LiveWire implements Wire {
   readonly #response: ServerResponse
   readonly #connection: Connection
+  readonly #chunks: Chunks
   /** Behind a 101 the connection itself. */
   readonly #out: ServerResponse | Socket
   #forget: (() => void) | undefined = undefined
 
-  constructor({ request, response, connection }: Exchange) {
+  constructor({ request, response, connection }: Exchange, chunks: Chunks) {
     // Nobody reads the fields of the request any more, and the stream may live for days.
     request.rawHeaders.length = 0
     this.#response = response
     this.#connection = connection
+    this.#chunks = chunks
     this.#out = response.statusCode === 101 ? connection.socket : response
     connection.isLive = true
   }
 
-  write(chunk: Uint8Array | Pieces, onWritten: () => void): void {
-    const pieces = 'pieces' in chunk ? chunk.pieces : [chunk]
+  write(frame: Uint8Array | Pieces, onWritten: () => void): void {
+    const pieces = 'pieces' in frame ? frame.pieces : [frame]
+    const { socket } = this.#connection
+    const isHeard = this.#response.socket !== null && socket.writable
+    if (isHeard && this.#out !== socket && this.#response.chunkedEncoding) {
+      // Node would cut the chunk into four pieces, once for each client.
+      for (const piece of pieces) socket.write(this.#chunks.of(piece))
+      // Mostly the system has taken it by now: a callback would take objects, and a tick.
+      if (socket.writableLength === 0) onWritten()
+      else socket.write('', (error) => tellWritten(error, onWritten))
+      return
+    }
     const last = pieces.length - 1
     for (const piece of pieces.slice(0, last)) this.#out.write(piece)
-    this.#out.write(pieces[last] ?? '', (error) => {
-      if (!error) onWritten()
-    })
+    this.#out.write(pieces[last] ?? '', (error) => tellWritten(error, onWritten))
   }
 
   end(): void {
