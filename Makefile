@@ -82,8 +82,16 @@ node-exe: node_modules ## Get what test/windows runs under Wine: node.exe of two
 	  --prefix node_modules/.cache/node-win/koffi \
 	  $$($(NODE) -p '"$(KOFFI)@" + require("./package.json").optionalDependencies["$(KOFFI)"]')
 
+# What each is for: test/docs/embedding.test.ts.
+HOSTS := @oven/bun-$(shell $(NODE) -p 'process.platform + "-" + process.arch.replace("arm64", "aarch64")')@1.4.5 \
+  fastify@5.12.8
+
+.PHONY: hosts
+hosts: node_modules ## Get what tests embed the gateway in: Bun, Fastify
+	$(NPM) install --silent --no-save --no-audit --no-fund --prefix node_modules/.cache/hosts $(HOSTS)
+
 .PHONY: old-node
-old-node: node_modules ## Get the Node 18 on which clipgate says that it is too old
+old-node: hosts ## Get the Node 18 on which clipgate says that it is too old, and `hosts`
 	$(NPM) install --silent --no-save --no-audit --no-fund --prefix node_modules/.cache/node-18 \
 	  node-$$($(NODE) -p 'process.platform + "-" + process.arch')@18
 

@@ -9,7 +9,7 @@ import { formatBytes } from '../lib/format-bytes.ts'
 import { Seldom } from '../lib/seldom.ts'
 import type { Logger } from '../ports/logger.ts'
 import { Argon2Threads, type PendingJob, type ThreadOwner } from './argon2-threads.ts'
-import { LOGIN_BYTES, readMemoryRoom, type MemoryRoom } from './login-memory.ts'
+import { LOGIN_BYTES, readMemoryRoom, UPLOAD_BYTES, type MemoryRoom } from './login-memory.ts'
 import type { Argon2Job } from './phc-string.ts'
 import { VerificationQueue, type Place } from './verification-queue.ts'
 
@@ -65,6 +65,11 @@ export class Argon2Pool implements ThreadOwner {
     this.#waiting = new VerificationQueue(options.queue ?? DEFAULT_QUEUE)
     this.#room = options.room ?? readMemoryRoom
     this.#threads = Argon2Threads.join(options.clock, this)
+  }
+
+  get isShort(): boolean {
+    const room = this.#room()
+    return room !== undefined && room.left < UPLOAD_BYTES
   }
 
   get isCrowded(): boolean {

@@ -30,6 +30,8 @@ export interface ThreadOwner {
   readonly maxThreads: number
   /** Whether many of its jobs wait, so that the threads leave processor time to others. */
   readonly isCrowded: boolean
+  /** Whether so little memory is left that an idle thread has to give its own back at once. */
+  readonly isShort: boolean
   /** Takes the job whose turn it is out of its queue. */
   takeNext(): PendingJob | undefined
   /** @throws {DomainError} Why no thread may be started for its jobs. */
@@ -126,8 +128,9 @@ export class Argon2Threads {
   #finish(thread: Thread, tag: Uint8Array): void {
     const pending = thread.running
     const next = this.#takeNext()
-    if (next === undefined) this.#rest(thread)
-    else this.#run(thread, next)
+    if (next !== undefined) this.#run(thread, next)
+    else if (pending?.owner.isShort === true) this.#end(thread)
+    else this.#rest(thread)
     pending?.resolve(tag)
   }
 
@@ -146,10 +149,13 @@ export class Argon2Threads {
     thread.running = undefined
     // An idle worker does not keep the program alive.
     thread.worker.unref()
-    thread.stopIdling = this.#clock.after(IDLE_MS, () => {
-      this.#drop(thread, endedError())
-      void thread.worker.terminate()
-    })
+    thread.stopIdling = this.#clock.after(IDLE_MS, () => this.#end(thread))
+  }
+
+  #end(thread: Thread): void {
+    thread.running = undefined
+    this.#drop(thread, endedError())
+    void thread.worker.terminate()
   }
 
   #drop(thread: Thread, error: Error): void {

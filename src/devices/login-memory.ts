@@ -12,6 +12,9 @@ import { formatBytes } from '../lib/format-bytes.ts'
 /** Bytes that a login takes when none was for a while: 64 MiB of Argon2id, and a thread. */
 export const LOGIN_BYTES: number = 68 * MIB
 
+/** Bytes that files take that come: a worker that hashes, and what malloc keeps of their pieces. */
+export const UPLOAD_BYTES: number = 48 * MIB
+
 /** A limit, in bytes. */
 export interface MemoryRoom {
   readonly limit: number

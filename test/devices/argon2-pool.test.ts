@@ -185,6 +185,18 @@ describe('Argon2Pool', () => {
     assert.equal((await pool.derive(JOB, PLACE)).length, 32)
   })
 
+  it('keeps no idle worker where a limit on memory would leave too little for files that come', async (t) => {
+    let room: MemoryRoom = { limit: 96 * MIB, left: 80 * MIB }
+    const { clock, pool } = openPool(t, { room: () => room })
+    const running = pool.derive(JOB, PLACE)
+    room = { limit: 96 * MIB, left: 12 * MIB }
+    assert.equal((await running).length, 32)
+    assert.equal(clock.pending, 0)
+    room = { limit: 96 * MIB, left: 80 * MIB }
+    assert.equal((await pool.derive(JOB, PLACE)).length, 32)
+    assert.equal(clock.pending, 1)
+  })
+
   it('keeps a worker that is asked again before it has been idle for long', async (t) => {
     const { clock, pool } = openPool(t)
     await pool.derive(JOB, PLACE)

@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { createCgroup } from '../../bench/support/cgroup.ts'
 import { FILES } from '../../build/packages.js'
 import { COMMANDS } from '../../src/cli/commands.ts'
 import { SETTING_OPTIONS } from '../../src/cli/setting-options.ts'
@@ -14,6 +13,7 @@ import { MIB } from '../../src/core/limits.ts'
 import { xclipCopy, xclipPaste } from '../desktop/x11/support/xclip.ts'
 import { isolatedEnvironment, startDaemonProcess } from '../support/daemon-process.ts'
 import { createPhone } from '../support/phone.ts'
+import { makeGroup, needsGroup } from '../support/memory-group.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { Xvfb } from '../support/xvfb.ts'
@@ -111,17 +111,6 @@ const DOCTOR: readonly Call[] = [
 ]
 
 const AFTER: readonly Call[] = [{ command: 'stop --json' }]
-
-const memoryOf = (mib: number) => ({ memoryBytes: mib * MIB, processors: 2 })
-
-/** Joins the group, and becomes the program. */
-const JOIN = 'while [ "$1" != -- ]; do echo 0 > "$1" || exit 1; shift; done; shift; exec "$@"'
-
-const needsGroup = (() => {
-  const group = createCgroup(`clipgate-test-needs-${process.pid}`, memoryOf(64))
-  if (typeof group !== 'string') group.remove()
-  return { skip: typeof group === 'string' ? group : false }
-})()
 
 /**
  * Entries of the library, what other desktops need, another kind of photo, and what is used where a
@@ -234,10 +223,8 @@ describe('the program as it is built', () => {
       const { username, password } = await first.pair('Phone')
       await first.stop()
 
-      const group = createCgroup(`clipgate-test-${process.pid}`, memoryOf(limit))
-      assert.ok(typeof group !== 'string', String(group))
-      const wrapper = ['/bin/sh', '-c', JOIN, 'join', ...group.joinFiles, '--']
-      const daemon = await startDaemonProcess(t, { ...home, wrapper })
+      const { group, inside } = makeGroup(limit)
+      const daemon = await startDaemonProcess(t, { ...home, wrapper: inside })
       const headers = { authorization: `Basic ${btoa(`${username}:${password}`)}` }
       for (let time = 0; time < 3; time += 1) {
         const answer = await fetch(`${daemon.ready.gateway}/Sync.json`, { headers })
