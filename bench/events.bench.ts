@@ -5,10 +5,10 @@
  * Devices with two streams each, on the daemon as users run it. The time is from sending the push,
  * the durable write of the item included, to the arrival at the last of a thousand clients.
  *
- * The memory is that of three thousand streams. That of the first thousand of them depends on the
- * logins before: V8 makes the room for young objects larger, once, by some MiB, for whichever comes
- * first. Behind 500 logins a stream of a thousand seemed to take 17 KiB, behind 1,500 it took 6 in
- * one run and 14 in the next.
+ * The memory is that of three thousand streams, with the room for young objects that V8 makes where
+ * memory is short. That of the first thousand of them depends on the logins before: V8 makes that
+ * room larger, once, by some MiB, for whichever comes first. Behind 500 logins a stream of a thousand
+ * seemed to take 17 KiB, behind 1,500 it took 6 in one run and 14 in the next.
  * @module
  */
 
@@ -17,7 +17,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { MAX_STREAMS_PER_DEVICE } from '../src/core/limits.ts'
 import { addCheapDevices } from '../test/support/many-devices.ts'
 import { bench } from './support/bench.ts'
-import { setUpDaemon, startDaemon, type Daemon } from './support/daemon.ts'
+import { setUpDaemon, SMALL_ROOM, startDaemon, type Daemon } from './support/daemon.ts'
 import { logIn, openStreams, type StreamReader } from './support/event-streams.ts'
 import { pushText, timePush } from './support/fan-out.ts'
 import { readMemory, usageMissing } from './support/process-usage.ts'
@@ -44,7 +44,7 @@ void bench(async ({ cleanup, folder }) => {
   const first: number[] = []
   const all: number[] = []
   for (let round = 1; round <= DAEMONS; round++) {
-    const daemon = await startDaemon(cleanup, setup)
+    const daemon = await startDaemon(cleanup, setup, ['--headless'], SMALL_ROOM)
     await logIn(daemon.port, headers)
     await pushText(daemon, 'warm')
     await sleep(REST_MS)

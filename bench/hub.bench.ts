@@ -15,7 +15,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { MAX_STREAMS_PER_DEVICE } from '../src/core/limits.ts'
 import type { AsyncCleanup } from '../src/lib/async-cleanup.ts'
 import { bench } from './support/bench.ts'
-import { startDaemon } from './support/daemon.ts'
+import { SMALL_ROOM, startDaemon } from './support/daemon.ts'
 import { EVENT_STREAM, HUB, logIn, openStreams, type Listening } from './support/event-streams.ts'
 import {
   prepareSite,
@@ -126,7 +126,7 @@ async function measureMemory(
   { setup, logins }: Site,
   listening: Listening,
 ): Promise<number> {
-  const daemon = await startDaemon(cleanup, setup)
+  const daemon = await startDaemon(cleanup, setup, ['--headless'], SMALL_ROOM)
   await logIn(daemon.port, logins)
   await pushText(daemon, 'warm')
   await sleep(REST_MS)

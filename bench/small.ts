@@ -3,7 +3,7 @@
  *
  * The daemon alone is in a control group with these limits; whoever uses it is outside. Twenty
  * phones poll each second while a large file comes, is fetched, and passwords are guessed. It fails
- * when the kernel killed anything, or when bytes or answers were wrong.
+ * when the kernel killed anything or could soon have, or when bytes or answers were wrong.
  * @module
  */
 
@@ -24,6 +24,9 @@ import { quantile, sample } from './support/samples.ts'
 const MIB: number = 1024 * 1024
 const LIMITS = { memoryBytes: 128 * MIB, processors: 0.25 }
 const WHERE = '128 MiB, 1/4 core'
+
+/** What the daemon leaves of its memory at all times: the kernel needs some for what it does there. */
+const SPARE_MIB = 16
 
 /** `make small UPLOAD_MIB=10240` takes the largest file, and half an hour. */
 const BODY_BYTES: number = Number(process.env['UPLOAD_MIB'] || (isQuick ? 48 : 1024)) * MIB
@@ -91,6 +94,8 @@ async function measure({ cleanup, folder }: BenchContext): Promise<Findings> {
 
   const { peak, killed } = cgroup.read()
   if (killed > 0) throw new Error(`The kernel killed ${killed} of the processes`)
+  const spare = LIMITS.memoryBytes / MIB - highest(anonymous.points)
+  if (spare < SPARE_MIB) throw new Error(`The daemon left ${spare.toFixed(1)} MiB at its peak`)
   const size = `${BODY_BYTES / MIB} MiB, intact`
   rows.push(
     row('PUT /file', 'MB/s', [BODY_BYTES / 1e6 / sent], size),
