@@ -6,8 +6,9 @@
 
 import { randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
-import { argon2id } from 'hash-wasm'
+import { Argon2Pool } from '../../src/devices/argon2-pool.ts'
 import { type Argon2Parameters, formatPhcString } from '../../src/devices/phc-string.ts'
+import { systemClock } from '../../src/lib/clock.ts'
 
 /** The least that RFC 9106 allows. */
 const CHEAP: Argon2Parameters = { memoryKib: 8, passes: 1, parallelism: 1 }
@@ -34,12 +35,14 @@ export async function addCheapDevices(
   const file = JSON.parse(await readFile(path, 'utf8'))
   const [device] = file.devices
   const added: CheapDevice[] = []
+  const pool = new Argon2Pool({ clock: systemClock })
   for (let index = 1; index <= count; index++) {
     const hex = index.toString(16)
     const id = `did_${hex.padStart(32, '0')}`
     const username = `cheap_${hex.padStart(8, '0')}`
     const password = randomBytes(16).toString('base64url')
-    file.devices.push({ ...device, id, username, passwordHash: await hash(password, parameters) })
+    const passwordHash = await hash(pool, password, parameters)
+    file.devices.push({ ...device, id, username, passwordHash })
     added.push({
       id,
       username,
@@ -47,20 +50,17 @@ export async function addCheapDevices(
       authorization: `Basic ${btoa(`${username}:${password}`)}`,
     })
   }
+  await pool.close()
   await writeFile(path, JSON.stringify(file), { mode: 0o600 })
   return added
 }
 
-async function hash(password: string, parameters: Argon2Parameters): Promise<string> {
-  const salt = randomBytes(16)
-  const tag = await argon2id({
-    password,
-    salt,
-    memorySize: parameters.memoryKib,
-    iterations: parameters.passes,
-    parallelism: parameters.parallelism,
-    hashLength: 32,
-    outputType: 'binary',
-  })
-  return formatPhcString({ ...parameters, salt, tag })
+async function hash(
+  pool: Argon2Pool,
+  password: string,
+  parameters: Argon2Parameters,
+): Promise<string> {
+  const salt = new Uint8Array(randomBytes(16))
+  const job = { ...parameters, password: new TextEncoder().encode(password), salt, tagLength: 32 }
+  return formatPhcString({ ...parameters, salt, tag: await pool.derive(job, 'urgent') })
 }
