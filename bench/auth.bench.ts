@@ -24,14 +24,13 @@ import { bench, type BenchContext } from './support/bench.ts'
 import type { Findings } from './support/findings.ts'
 import { execute } from './support/processes.ts'
 import { usageMissing } from './support/process-usage.ts'
-import { isQuick } from './support/rounds.ts'
+import { alternate, contender, isQuick } from './support/rounds.ts'
 import { explain, judge, leaveOut, skip, type Row } from './support/row.ts'
 
 const ROUNDS = isQuick ? 2 : 5
 const OTHER_ROUNDS = isQuick ? 1 : 3
 
-/** Besides one. */
-const COUNTS: readonly number[] = isQuick ? [1000] : [100, 10_000]
+const COUNTS: readonly number[] = isQuick ? [1, 1000] : [1, 100, 10_000]
 
 /** Those of the daemon. */
 const OWN: Argon2Parameters = { memoryKib: 65_536, passes: 3, parallelism: 4 }
@@ -66,10 +65,7 @@ void bench(async (context): Promise<readonly Row[] | Findings> => {
       costs: await measureLogins(context.cleanup, site),
     })
   }
-  const byDevices = await compareDevices(
-    context,
-    rounds.map(({ costs }) => costs),
-  )
+  const byDevices = await compareDevices(context)
   return {
     rows: [
       argon2 === undefined ? skip('B13', String(native)) : judgeFirst(rounds),
@@ -131,10 +127,7 @@ function nativeSide(rounds: readonly Round[]) {
  * The processor time of each at the largest number of devices, beside that at one. The least of all
  * rounds, since other programs only make it more.
  */
-async function compareDevices(
-  { cleanup, folder }: BenchContext,
-  ofOne: readonly LoginCosts[],
-): Promise<Findings> {
+async function compareDevices({ cleanup, folder }: BenchContext): Promise<Findings> {
   const kinds: readonly (readonly [string, string, (costs: LoginCosts) => number])[] = [
     ['first login', 'ms', ({ first }) => first.cpuMs],
     ['wrong password', 'ms', ({ wrong }) => wrong],
@@ -142,22 +135,23 @@ async function compareDevices(
     ['known device, new connection', 'µs', ({ fresh }) => fresh.ours],
     ['known device, kept connection', 'µs', ({ kept }) => kept.ours],
   ]
-  const found: { readonly count: number; readonly costs: readonly LoginCosts[] }[] = [
-    { count: 1, costs: ofOne },
-  ]
-  for (const devices of COUNTS) {
-    const site = await makeSite(join(folder, `devices-${devices}`), { devices })
-    const costs: LoginCosts[] = []
-    for (let round = 0; round < OTHER_ROUNDS; round++) {
-      costs.push(await measureLogins(cleanup, site))
-    }
-    found.push({ count: devices, costs })
-  }
+  const found = await Promise.all(
+    COUNTS.map(async (devices) => {
+      const site = await makeSite(join(folder, `devices-${devices}`), { devices })
+      return { devices, daemon: contender(() => measureLogins(cleanup, site)) }
+    }),
+  )
+  await alternate(
+    found.map(({ daemon }) => daemon),
+    { rounds: OTHER_ROUNDS, isCold: true },
+  )
   const lines = kinds.map(([what, unit, of]) => {
     return {
       what,
       unit,
-      points: found.map(({ count, costs }) => [count, Math.min(...costs.map(of))] as const),
+      points: found.map(
+        ({ devices, daemon }) => [devices, Math.min(...daemon.values.map(of))] as const,
+      ),
     }
   })
   return {
