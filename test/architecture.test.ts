@@ -24,6 +24,7 @@ const NEUTRAL_FILES: readonly string[] = [
   'lib/coalesced.ts',
   'lib/count-of.ts',
   'lib/format-bytes.ts',
+  'lib/format-client.ts',
   'lib/growing-buffer.ts',
 ]
 

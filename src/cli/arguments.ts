@@ -101,17 +101,18 @@ export function parseArguments(
 
 /** Names the option that was meant, as far as that can be told. */
 function hint(option: string, specs: Readonly<Record<string, OptionSpec>>): string {
-  const name = option.startsWith('--') && isName(option) ? option.slice('--'.length) : ''
+  const name = option.startsWith('--') && isOption(option) ? option.slice('--'.length) : ''
   const meant = name === '' ? undefined : closest(name, Object.keys(specs))
   return meant === undefined ? 'see --help' : `did you mean --${meant}?`
 }
 
 /** Quotes an option by its name; other text may be a secret in the wrong place. */
 function nameOf(option: string): string {
-  return isName(option) ? option : 'an option'
+  return isOption(option) ? option : 'an option'
 }
 
-function isName(option: string): boolean {
+/** Whether a text is an option that may be quoted: it is too short and plain for a secret. */
+export function isOption(option: string): boolean {
   return /^--?[a-z][a-z-]{0,30}$/i.test(option)
 }
 

@@ -41,9 +41,9 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     options: {
       kind: { placeholder: 'phone|peer', meaning: 'what connects (phone)' },
       label: { placeholder: 'LABEL', meaning: 'what to call it' },
-      username: { placeholder: 'USER', meaning: 'its user name (minted)' },
-      'password-stdin': { meaning: 'read its password from stdin (minted)' },
-      url: { placeholder: 'URL', meaning: 'base URL of the link (found out)' },
+      username: { placeholder: 'USER', meaning: 'its user name (a random one)' },
+      'password-stdin': { meaning: 'read its password from stdin (a random one)' },
+      url: { placeholder: 'URL', meaning: 'base URL of the link (that of this machine)' },
       qr: QR,
       ...JSON_FLAG,
     },

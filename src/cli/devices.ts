@@ -3,16 +3,21 @@
 import { openAdmin } from '../daemon/open-admin.ts'
 import { createStreamLogger } from '../station/stream-logger.ts'
 import { countOf } from '../lib/count-of.ts'
+import { formatClient } from '../lib/format-client.ts'
 import type { Admin, DeviceSummary } from '../ports/admin.ts'
 import { CommandError, printResult, type SettingsInvocation } from './command.ts'
 import { formatAgo } from './words/quantities.ts'
 import { columnsOf, complain, type Shell } from './shell.ts'
 import { formatTable } from './text-table.ts'
+import { visible } from './visible.ts'
 
 const HEADING = ['LABEL', 'ID', 'USER NAME', 'KIND', 'LAST SEEN', 'FROM', 'CLIENT', 'STREAMS']
 
-/** A user name is what other commands are told. */
-const NARROWING = { whole: ['ID', 'USER NAME'], spare: ['CLIENT', 'ID'] }
+/** A user name is what other commands are told; half a time or address says nothing. */
+const NARROWING = {
+  whole: ['ID', 'USER NAME', 'LAST SEEN', 'FROM'],
+  spare: ['CLIENT', 'ID', 'STREAMS', 'FROM', 'KIND', 'LAST SEEN'],
+}
 
 /** Runs `clipgate devices`. */
 export async function runDevices(call: SettingsInvocation): Promise<number> {
@@ -29,10 +34,11 @@ export async function runDevices(call: SettingsInvocation): Promise<number> {
 /** Runs `clipgate revoke`. */
 export async function runRevoke(call: SettingsInvocation): Promise<number> {
   const [device = ''] = call.args.operands
-  const { id, unsaved } = await withAdmin(call, async (admin) =>
-    admin.revoke(await findDevice(admin, device)),
-  )
-  const lines = [`${id} is gone; its password does not work any more.`]
+  const { label, id, unsaved } = await withAdmin(call, async (admin) => {
+    const { label, id } = await findDevice(admin, device)
+    return { label, ...(await admin.revoke(id)) }
+  })
+  const lines = [`${visible(label)} is gone; its password does not work any more.`]
   printResult(call, unsaved === undefined ? { id } : { id, unsaved }, lines)
   return tellUnsaved(call.shell, unsaved)
 }
@@ -54,11 +60,12 @@ function toJson(device: DeviceSummary): object {
 }
 
 function toRow(device: DeviceSummary, isRefused: boolean, now: number): readonly string[] {
-  const { label, username, kind, lastSeenAt, lastSeenAddress = '-', lastClient = '-' } = device
+  const { label, username, kind, lastSeenAt, lastSeenAddress = '-', lastClient } = device
   const id = device.id.slice(0, SHORT_ID_LENGTH)
+  const client = lastClient === undefined ? '-' : formatClient(lastClient)
   const seen = lastSeenAt === undefined ? 'never' : formatAgo(lastSeenAt, now)
   const streams = device.active ? String(device.streams) : 'no password'
-  const row = [label, id, username, kind, seen, lastSeenAddress, lastClient, streams]
+  const row = [label, id, username, kind, seen, lastSeenAddress, client, streams]
   return isRefused ? [...row, describeRefused(device, now)] : row
 }
 
@@ -73,15 +80,18 @@ function describeRefused({ refused }: DeviceSummary, now: number): string {
 const SHORT_ID_LENGTH = 12
 
 /**
- * The id of the device with this id, beginning of an id, user name or label.
+ * The device with this id, beginning of an id, user name or label.
  *
  * @throws {CommandError} when there is none, or more than one.
  */
-export async function findDevice(admin: Pick<Admin, 'devices'>, name: string): Promise<string> {
+export async function findDevice(
+  admin: Pick<Admin, 'devices'>,
+  name: string,
+): Promise<DeviceSummary> {
   const devices = await admin.devices()
   for (const isMeant of MEANINGS) {
     const [found, ...others] = devices.filter((device) => isMeant(device, name))
-    if (found !== undefined && others.length === 0) return found.id
+    if (found !== undefined && others.length === 0) return found
     if (found === undefined) continue
     const all = [found, ...others].map(({ id, username }) => `${id} (${username})`).join(', ')
     throw new CommandError(`Cannot tell which device "${name}" is: ${all}; name it by its id`)

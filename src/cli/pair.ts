@@ -42,7 +42,7 @@ export async function runRotate(call: SettingsInvocation): Promise<number> {
   checkQr(call)
   const [device = ''] = call.args.operands
   const pairing = await withAdmin(call, async (admin) =>
-    admin.rotate(await findDevice(admin, device)),
+    admin.rotate((await findDevice(admin, device)).id),
   )
   const failure = await showOnce(call, pairing)
   if (failure === undefined) return 0

@@ -57,8 +57,10 @@ export async function runPause(call: SettingsInvocation): Promise<number> {
 /** Runs `clipgate resume`. */
 export async function runResume(call: SettingsInvocation): Promise<number> {
   const running = await needRunning(call, 'resume')
+  const { paused } = await running.status()
   await running.resume()
-  printResult(call, {}, ['The clipboard is shared again.'])
+  const what = paused === undefined ? 'It was not paused: the clipboard is shared' : undefined
+  printResult(call, {}, [`${what ?? 'The clipboard is shared again'}.`])
   return 0
 }
 

@@ -60,7 +60,9 @@ async function pullText({ shell, args, client, document }: Pull): Promise<void> 
   if (args.flag('json')) printItem(shell, { ...document, text: whole }, savedTo)
   else if (savedTo !== undefined) print(shell, `Saved ${visible(savedTo)}`)
   // A program gets the text as it is; a terminal would obey what is in it.
-  else shell.stdout.write(shell.stdout.isTTY === true ? visibleLines(whole) : whole)
+  else if (shell.stdout.isTTY !== true) shell.stdout.write(whole)
+  // A prompt that follows has a line of its own.
+  else print(shell, visibleLines(whole.replace(/\r?\n$/, '')))
 }
 
 /** Downloads a long text, which some servers keep as a file with a preview in the document. */

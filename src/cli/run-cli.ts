@@ -1,6 +1,6 @@
 /** Runs one command: finds it, reads its arguments, and answers for its failures. @module */
 
-import { parseArguments, type Arguments, type OptionSpec } from './arguments.ts'
+import { isOption, parseArguments, type Arguments, type OptionSpec } from './arguments.ts'
 import { closest } from '../lib/closest.ts'
 import { CommandError, LINK, LINK_ON_STDIN, Printing, UsageError, type Command } from './command.ts'
 import { SERVE } from './serve.ts'
@@ -44,6 +44,10 @@ async function dispatch([name, ...rest]: readonly string[], shell: Shell): Promi
   const command = findCommand(name)
   if (command !== undefined) return run(name, command, rest, shell)
   // Quoted only when it can be a command: people paste links and passwords in wrong places.
+  if (isOption(name)) {
+    const hint = 'options come behind a command; see "clipgate help"'
+    throw new UsageError([`Cannot run "${name}": ${hint}`])
+  }
   const isName = /^[a-z]{1,12}$/i.test(name)
   const meant = isName ? closest(name.toLowerCase(), Object.keys(COMMANDS)) : undefined
   const hint = meant === undefined ? 'see "clipgate help"' : `did you mean "clipgate ${meant}"?`

@@ -1,5 +1,7 @@
 /** `clipgate status`. @module */
 
+import { listAddresses, readInterfaces } from '../daemon/addresses.ts'
+import { isWildcardHost, parseHostPort } from '../daemon/host-port.ts'
 import { countOf } from '../lib/count-of.ts'
 import { formatBytes } from '../lib/format-bytes.ts'
 import type { DaemonStatus } from '../ports/admin.ts'
@@ -42,7 +44,11 @@ function describe(status: DaemonStatus, now: number): readonly Row[] {
     ...transfers.map((transfer) => ['Transfer', describeTransfer(transfer)] as const),
     ...listeners.map(({ name, urls, error }) => {
       const title = name === 'gateway' ? 'Gateway' : 'Control'
-      return [title, `${urls.join(', ')}${error === undefined ? '' : ` failed: ${error}`}`] as const
+      const shown = urls.flatMap((url) => reachable(url, status.settings?.publicUrl))
+      return [
+        title,
+        `${shown.join(', ')}${error === undefined ? '' : ` failed: ${error}`}`,
+      ] as const
     }),
     ['Bus', bus && describeBus(bus)],
     ...peers.map(({ name, state, error }) => {
@@ -50,6 +56,13 @@ function describe(status: DaemonStatus, now: number): readonly Row[] {
     }),
   ]
   return rows.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]))
+}
+
+/** Where devices find a listener that is bound to all addresses, as the panel has it. */
+function reachable(url: string, publicUrl: string | undefined): readonly string[] {
+  const bound = parseHostPort(new URL(url).host)
+  if (bound === undefined || !isWildcardHost(bound.host)) return [url]
+  return listAddresses([bound], readInterfaces(), publicUrl).map((address) => address.url)
 }
 
 function describeDaemon(

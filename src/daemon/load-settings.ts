@@ -9,6 +9,7 @@
 
 import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { messageOf } from '../lib/describe-failure.ts'
 import { hasCode, wordsOf } from '../lib/system-error.ts'
 import { configFolder, ownSurroundings, type Surroundings } from './folders.ts'
 import {
@@ -130,6 +131,31 @@ function readFileEntries(file: string, mayBeMissing: boolean): readonly Entry[] 
   })
 }
 
+/** The first line with which a text cannot begin a JSON text; engines do not always tell it. */
+function lineOfFault(text: string): number {
+  const lines = text.trimEnd().split('\n')
+  let [least, most] = [1, lines.length]
+  while (least < most) {
+    const middle = Math.floor((least + most) / 2)
+    if (isBeginning(lines.slice(0, middle).join('\n'))) least = middle + 1
+    else most = middle
+  }
+  return least
+}
+
+/** Whether nothing is wrong with whole lines of a JSON text, but that they end. */
+function isBeginning(lines: string): boolean {
+  const text = `${lines}\n`
+  try {
+    JSON.parse(text)
+    return true
+  } catch (error) {
+    const message = messageOf(error)
+    const [, position] = /at position (\d+)/.exec(message) ?? []
+    return message.includes('Unexpected end') || Number(position) === text.length
+  }
+}
+
 /** @throws {TypeError} with a message that completes "Cannot use config file …: it …". */
 function readConfigFile(path: string, mayBeMissing: boolean): object {
   let text: string
@@ -143,11 +169,12 @@ function readConfigFile(path: string, mayBeMissing: boolean): object {
     })
   }
   let value: unknown
+  // Editors of some platforms open a file with a byte order mark.
+  text = text.replace(/^\uFEFF/, '')
   try {
-    // Editors of some platforms open a file with a byte order mark.
-    value = text.trim() === '' ? {} : JSON.parse(text.replace(/^\uFEFF/, ''))
+    value = text.trim() === '' ? {} : JSON.parse(text)
   } catch (cause) {
-    throw new TypeError('is not valid JSON', { cause })
+    throw new TypeError(`is not valid JSON, in line ${lineOfFault(text)}`, { cause })
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
   throw new TypeError('must hold one JSON object')

@@ -62,7 +62,8 @@ describe('clipgate devices', () => {
     const username = 'mobile_1a2b3c4d'
     const { device } = await admin.registry.add({ kind: 'phone', username, label: 'My phone' })
     const at = Date.now() - 31_000
-    const client = 'Mozilla/5.0 (Linux; Android 14; Pixel 7) AppleWebKit/537.36'
+    const client =
+      'Mozilla/5.0 (Linux; Android 14; Pixel 7) AppleWebKit/537.36 Chrome/136.0.0.0 Mobile'
     admin.registry.noteSighting(device.id, { at, address: '192.168.123.210', client })
     const [heading, row] = (await run(['devices'], { columns: 80 })).stdout.split('\n')
     assert.equal(
@@ -74,7 +75,14 @@ describe('clipgate devices', () => {
       /^My phone {2}mobile_1a2b3c4d {2}phone {2}3\d seconds ago {2}192\.168\.123\.210 {2}2$/,
     )
     const wider = (await run(['devices'], { columns: 110 })).stdout
-    assert.match(wider, /^My phone {2}did_[0-9a-f]{8} {2}mobile_1a2b3c4d .* Mozilla\/\S*…? /m)
+    assert.match(wider, /^My phone {2}did_[0-9a-f]{8} {2}mobile_1a2b3c4d .*210 {2}Chrome 136 /m)
+    const narrow = (await run(['devices'], { columns: 40 })).stdout
+    assert.match(narrow, /^LABEL {5}USER NAME\nMy phone {2}mobile_1a2b3c4d\n$/)
+    // A label that is too long is cut, and never what is left to type in its place.
+    const label = 'The old phone of my dear aunt Lucy'
+    await admin.registry.add({ kind: 'phone', username: 'mobile_5e6f7a8b', label })
+    const cut = (await run(['devices'], { columns: 40 })).stdout
+    assert.match(cut, /^The old phone of my de… {2}mobile_5e6f7a8b$/m)
   })
 })
 
@@ -102,6 +110,16 @@ describe('clipgate status', () => {
     assert.match(stdout, /^Clipboard +x11$/m)
     assert.match(stdout, /^Item +Image, 1\.2 KiB, .* ago$/m)
     assert.match(stdout, /^Gateway +http:\/\/127\.0\.0\.1:42720$/m)
+  })
+
+  it('names the addresses at which devices find what is bound to all of them', async (t) => {
+    const listener = { name: 'gateway', urls: ['http://0.0.0.0:42720'], error: undefined } as const
+    const run = await beside(t, withStatus(createFakeAdmin(), { listeners: [listener] }))
+    const { stdout } = await run(['status'])
+    assert.match(stdout, /^Gateway +http:\/\/[1-9][\d.]+:42720/m)
+    assert.deepEqual(JSON.parse((await run(['status', '--json'])).stdout).listeners[0].urls, [
+      'http://0.0.0.0:42720',
+    ])
   })
 
   it('tells what is wrong', async (t) => {
@@ -177,7 +195,7 @@ describe('clipgate pair, rotate and revoke', () => {
     assert.match(rotated.stdout, /user {6}my_phone\n {2}password {2}[\w-]{22}\n/)
     const [device] = admin.registry.list()
     const revoked = await run(['revoke', 'my_phone'])
-    assert.equal(revoked.stdout, `${device?.id} is gone; its password does not work any more.\n`)
+    assert.equal(revoked.stdout, `${device?.label} is gone; its password does not work any more.\n`)
   })
 
   it('take a device by its id, the beginning that devices shows, its user name and its label', async (t) => {
@@ -393,7 +411,7 @@ describe('clipgate pair, rotate and revoke', () => {
       const { device } = await admin.registry.add({ kind: 'phone' })
       const { code, stdout, stderr } = await run(['revoke', ...json, device.id])
       assert.equal(code, 1)
-      if (json.length === 0) assert.match(stdout, /^did_\w+ is gone/)
+      if (json.length === 0) assert.match(stdout, /^Phone is gone/)
       else assert.deepEqual(JSON.parse(stdout), { id: device.id, unsaved })
       assert.match(stderr, /space left\. The device is shut out all the same, until the daemon is/)
     }

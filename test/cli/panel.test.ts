@@ -7,7 +7,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { hasDesktop } from '../../src/cli/panel.ts'
 import { DomainError } from '../../src/core/domain-error.ts'
 import { MAX_PAUSE_MS } from '../../src/core/limits.ts'
-import { createFakeAdmin } from '../support/fake-admin.ts'
+import { createFakeAdmin, STATUS } from '../support/fake-admin.ts'
 import { FakePanel } from '../support/fake-panel.ts'
 import { holdDataDirectory, serveControl } from '../support/held-data-directory.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -26,7 +26,8 @@ async function opens(address: string): Promise<boolean> {
 async function beside(t: TestContext) {
   const held = await holdDataDirectory(t)
   const panel = new FakePanel()
-  await serveControl(t, held, createFakeAdmin(), panel)
+  const status = async () => ({ ...STATUS, paused: panel.paused })
+  await serveControl(t, held, { ...createFakeAdmin(), status }, panel)
   const run = (args: readonly string[], options: TestShellOptions = {}) =>
     runCommand([...args, '--data-dir', held.dataDir], options)
   return { run, panel, dataDir: held.dataDir }
@@ -159,6 +160,8 @@ describe('clipgate pause and resume', () => {
     assert.deepEqual(panel.paused, { untilMs: undefined })
     assert.equal((await run(['resume'])).stdout, 'The clipboard is shared again.\n')
     assert.equal(panel.paused, undefined)
+    const { stdout } = await run(['resume'])
+    assert.equal(stdout, 'It was not paused: the clipboard is shared.\n')
   })
 
   it('print JSON for scripts', async (t) => {

@@ -44,7 +44,10 @@ describe('clipgate push and pull', () => {
     const { withLink } = await open(t)
     await withLink(['push'], { stdin: 'two\nlines\t\u001b]0;title\u0007\u202e' })
     const { stdout } = await withLink(['pull'], { columns: 80 })
-    assert.equal(stdout, 'two\nlines\t\\u{1b}]0;title\\u{7}\\u{202e}')
+    // The prompt that follows has a line of its own.
+    assert.equal(stdout, 'two\nlines\t\\u{1b}]0;title\\u{7}\\u{202e}\n')
+    await withLink(['push'], { stdin: 'with an end\n' })
+    assert.equal((await withLink(['pull'], { columns: 80 })).stdout, 'with an end\n')
   })
 
   it('bring a file there and back under its own name, and never over another file', async (t) => {

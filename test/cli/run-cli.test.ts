@@ -82,6 +82,8 @@ describe('clipgate', () => {
       [['revoke', 'a', SECRET], /an argument too many/],
       [['devices', SECRET], /an argument too many/],
       [['psuh'], /"psuh": there is no such command; did you mean "clipgate push"\?$/],
+      [['-v'], /^Cannot run "-v": options come behind a command; see "clipgate help"$/],
+      [['--json', 'status'], /^Cannot run "--json": options come behind a command/],
       [['Status'], /did you mean "clipgate status"\?$/],
       [['devices', '--jsno', SECRET], /--jsno: there is no such option; did you mean --json\?$/],
       [['revoke', '--jsno', 'a'], /did you mean --json\?$/],

@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { formatClient } from '../../src/lib/format-client.ts'
 import fc, { forAll } from '../support/property.ts'
 
 /** Its types are those of what runs in browsers. */
 const FORMAT: string = 'format'
-const { formatAgo, formatClient, formatLeft }: Format = await import(
-  `../../src/web/panel/${FORMAT}.ts`
-)
+const { formatAgo, formatLeft }: Format = await import(`../../src/web/panel/${FORMAT}.ts`)
 
 interface Format {
   formatAgo(at: number, now: number): string
-  formatClient(userAgent: string): string
   formatLeft(ms: number): string
 }
 

@@ -225,6 +225,18 @@ describe('loadSettings()', () => {
       const error = problemsOf({ file: text, options: { grace: 'x' } })
       assert.equal(error.problems.length, 2, text)
     }
+    const broken = '{\n  "headless": true,\n  "listen": [\n    "0.0.0.0:1",\n  ],\n}\n'
+    assert.match(problemsOf({ file: broken }).message, /it is not valid JSON, in line 5$/)
+    for (const [text, line] of [
+      ['\uFEFF{\n"grace": ten\n}', 2],
+      ['{\n"dataDir": "/data\n}', 2],
+      ["{'grace': 1}", 1],
+      ['{\n"grace": 1\n"headless": true\n}', 3],
+      ['{\n}\n}\n', 3],
+      ['{\n"grace": 1,\n\n', 2],
+    ] as const) {
+      assert.match(problemsOf({ file: text }).message, new RegExp(`in line ${line}$`), text)
+    }
     assert.equal(load({ file: ' \n' }).grace, 8000)
     const missing = { config: join(root, 'none.json') }
     assert.match(problemsOf({ options: missing }).message, /none\.json": it does not exist/)

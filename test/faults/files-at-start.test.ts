@@ -167,7 +167,7 @@ const REFUSED: readonly Refused[] = [
   ['lock', 'something else', write('{"pid":0}'), NO_LOCK],
   ['lock', 'a folder', makeFolder, 'it is not a file; move it away'],
   ['token', 'a folder', makeFolder, 'there is a folder of that name; move it away'],
-  ['config', 'cut off', write('{"headless":true'), 'it is not valid JSON'],
+  ['config', 'cut off', write('{"headless":true'), 'it is not valid JSON, in line 1'],
   ['config', 'something else', write('[]'), 'it must hold one JSON object'],
   ['config', 'of a newer version', write('{"shiny":1}'), NO_SETTING],
   ['config', 'a folder', makeFolder, 'it cannot be read: it is a folder (EISDIR)'],

@@ -10,9 +10,6 @@ const SECOND_MS = 1000
 /** Below that the seconds only make people nervous. */
 const NOW_MS = 5 * SECOND_MS
 
-/** Longer names of programs break the layout; the whole one is in the title. */
-const MAX_CLIENT_LENGTH = 32
-
 /** `2 minutes ago`. The future, which clocks that disagree produce, is now. */
 export function formatAgo(at: number, now: number) {
   const elapsed = now - at
@@ -36,18 +33,6 @@ export function formatExact(at: number) {
 /** `14:30`, where the reader is. */
 export function formatClock(at: number) {
   return new Date(at).toLocaleTimeString(strings.lang, { hour: '2-digit', minute: '2-digit' })
-}
-
-/** The program in a `User-Agent`: `SyncClipboard 2.8.4`. */
-export function formatClient(userAgent: string) {
-  // Browsers begin with names of others; the one that is meant stands further back.
-  const browser = /\b(Firefox|Edg|OPR|Chrome|Version)\/([\d.]+)/.exec(userAgent)
-  const isBrowser = userAgent.startsWith('Mozilla/') && browser !== null
-  const name = isBrowser ? browser[1]?.replace('Version', 'Safari') : undefined
-  const major = browser?.[2]?.split('.')[0]
-  const first = userAgent.trim().split(/\s/)[0] ?? ''
-  const short = name === undefined ? first.replace('/', ' ') : `${name} ${major}`
-  return short.length > MAX_CLIENT_LENGTH ? `${short.slice(0, MAX_CLIENT_LENGTH)}…` : short
 }
 
 /** Who made an item current. @param sender `null` when nobody knows. */
