@@ -12,8 +12,8 @@ import { formatBytes } from '../lib/format-bytes.ts'
 /** Bytes that a login takes when none was for a while: 64 MiB of Argon2id, and a thread. */
 export const LOGIN_BYTES: number = 68 * MIB
 
-/** Bytes that files take that come: a worker that hashes, and what malloc keeps of their pieces. */
-export const UPLOAD_BYTES: number = 48 * MIB
+/** Bytes that files take that come: a worker that hashes, and pieces on their way to the disk. */
+export const UPLOAD_BYTES: number = 32 * MIB
 
 /** A limit, in bytes. */
 export interface MemoryRoom {
