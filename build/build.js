@@ -25,6 +25,9 @@ const [, , OUT = 'dist'] = process.argv
 const PROGRAM = 'src/cli/main.ts'
 const LIBRARY = ['src/index.ts', 'src/gateway.ts', 'src/link.ts', 'src/client.ts']
 
+/** In a file of its own: who has ports of their own leaves the rest of the gateway behind. */
+const GATEWAY_ALONE = 'src/gateway/create-gateway.ts'
+
 const TARGET = 'node20.19'
 
 /** A program with the gateway in it has a copy of this folder beside it: see docs/embedding.md. */
@@ -58,7 +61,7 @@ const BUILTIN_IMPORT = /^import \{([^}]*)\} from '(node:[^']+)'/gm
 
 /**
  * Gets modules of Node without `import`, which asks them for all that they export, and so loads
- * parts that nobody needs. Those that are seldom needed wait until then.
+ * parts that nobody needs: each once for all of ours. Those that are seldom needed wait until then.
  *
  * @type {import('esbuild').Plugin}
  */
@@ -76,15 +79,19 @@ const BUILTINS = {
     const qr = createRequire(import.meta.url).resolve('qr')
     plugin.onResolve({ filter: /^qr$/ }, () => ({ path: qr }))
     plugin.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
-      const text = await readFile(path, 'utf8')
-      const contents = text.replace(BUILTIN_IMPORT, (statement, names, module) =>
-        SELDOM.test(module) ? statement : `const {${toPattern(names)}} = ${builtin(module)}`,
-      )
+      const contents = await readFile(path, 'utf8')
       const more = withStart.has(path) ? `\nimport ${JSON.stringify(start)}` : ''
       const { code } = await transform(contents + more, LOCALS)
       return { contents: code, loader: 'js' }
     })
-    plugin.onResolve({ filter: SELDOM }, ({ path }) => ({ path, namespace: 'seldom' }))
+    plugin.onResolve({ filter: /^node:/ }, ({ path }) => ({
+      path,
+      namespace: SELDOM.test(path) ? 'seldom' : 'often',
+    }))
+    plugin.onLoad({ filter: /.*/, namespace: 'often' }, async ({ path }) => {
+      const names = await findNames(path)
+      return { contents: `export const {${names.join(',')}} = ${builtin(path)}` }
+    })
     plugin.onLoad({ filter: /.*/, namespace: 'seldom' }, async ({ path }) => {
       const names = await findNames(path)
       const getters = names.map((name) => `get ${name}() { return load().${name} },`)
@@ -122,7 +129,13 @@ for (const path of await readdir(OUT, { recursive: true })) {
   if (path.endsWith('.js')) await rm(join(OUT, path))
 }
 
-const { metafile } = await build({ ...OPTIONS, entryPoints: [PROGRAM, ...LIBRARY], metafile: true })
+const { metafile } = await build({
+  ...OPTIONS,
+  entryPoints: [PROGRAM, ...LIBRARY, GATEWAY_ALONE],
+  metafile: true,
+})
+// Nobody names this one: the other entries have what is in it from the same file.
+await rm(join(OUT, GATEWAY_ALONE.replace(/^src\/(.*)\.ts$/, '$1.js')))
 await chmod(join(OUT, 'cli/main.js'), 0o755)
 
 // A program of its own, which has nothing in common with the daemon.
@@ -185,15 +198,6 @@ function withOwnPackages(text) {
     if (file === undefined) throw new Error(`Nothing puts ${name} beside the workers`)
     return `require('./${file}')`
   })
-}
-
-/**
- * Names of an import, as those of a destructuring.
- *
- * @param {string} names
- */
-function toPattern(names) {
-  return valuesOf(names).join(',').replaceAll(' as ', ': ')
 }
 
 /**

@@ -16,7 +16,12 @@ export {
 } from './station/open-station.ts'
 export type { StorageLimits } from './storage/open-storage.ts'
 export { createGateway, type Gateway } from './gateway/create-gateway.ts'
-export type { GatewayOptions, GatewayPorts, ReceivedPlace } from './gateway/gateway-ports.ts'
+export type {
+  Computer,
+  GatewayOptions,
+  GatewayPorts,
+  ReceivedPlace,
+} from './gateway/gateway-ports.ts'
 export { serveUpgrades } from './http/upgrade.ts'
 
 // The ports that a gateway asks of its host. The comments of these types are contracts.
@@ -42,6 +47,7 @@ export type {
   DeviceRegistry,
   Dialect,
   Login,
+  LoginRefusals,
   MintedDevice,
   NewDevice,
   Revocation,
@@ -72,3 +78,16 @@ export type {
   UploadName,
   UploadSource,
 } from './ports/staging-area.ts'
+
+// Parts of a station that are more than ports.
+export type { RunningTransfers } from './gateway/running-transfers.ts'
+export type { CircleClock } from './inbound/circle-clock.ts'
+export type { ClipboardPipeline, Effect, Wishes } from './inbound/clipboard-pipeline.ts'
+export type { Member } from './inbound/stamp-order.ts'
+export type { JsonDeviceRegistry } from './devices/json-device-registry.ts'
+export type { RefusedLogins } from './devices/refused-logins.ts'
+export type { DataDirectory } from './storage/home/data-directory.ts'
+export type { Storage } from './storage/open-storage.ts'
+export type { DiskStagingArea } from './storage/uploads/disk-staging-area.ts'
+export type { DiskRoom, ReserveRoom } from './ports/disk-room.ts'
+export type { RecentItem, RecentItems, Sender } from './ports/panel.ts'
