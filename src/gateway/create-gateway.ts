@@ -13,7 +13,7 @@ import { createAuthenticate, unauthorized } from './authenticate.ts'
 import { toHttpError } from './domain-errors.ts'
 import { DeviceStreams } from './device-streams.ts'
 import type { GatewayOptions, GatewayPorts } from './gateway-ports.ts'
-import { NO_PHONE_PAGE, phonePageRoutes } from './phone-page.ts'
+import { NO_PHONE_PAGE, phonePageRoutes, wayToPage } from './phone-page.ts'
 import { phoneStateRoutes, recentOf } from './phone-state.ts'
 import { deviceRoutes, publicRoutes } from './routes.ts'
 import { Tickets } from './tickets.ts'
@@ -88,6 +88,7 @@ export function createGateway(ports: GatewayPorts, options: GatewayOptions): Gat
         ports.logger.debug('A request was refused', { device: client, method, code })
       return error
     },
+    replyTo: phonePage ? wayToPage : undefined,
     onFailure: ({ cause }, id) => {
       ports.logger.error('A request failed', { id, ...describeFailure(cause) })
     },

@@ -7,6 +7,8 @@
 import { route, type Route } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
 import { pageRoutes } from '../http/page-files.ts'
+import type { RefusedRequest } from '../http/listener.ts'
+import type { Reply } from '../http/reply.ts'
 import type { GatewayOptions } from './gateway-ports.ts'
 
 /** Directives for what works where browsers trust the address: a manifest, and a worker. */
@@ -32,3 +34,33 @@ export function phonePageRoutes({
 export const NO_PHONE_PAGE: Route<undefined> = route('GET', '/phone', () => {
   throw new HttpError('NOT_FOUND')
 })
+
+/** No browser knows the scheme, so none asks for a password. */
+const CHALLENGE = ['WWW-Authenticate', 'Scan realm="clipgate"']
+
+const WAY = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>clipgate</title>
+<h1>clipgate</h1>
+<p><a href="phone">Open the page for phones</a></p>
+<p>To connect a phone, open clipgate on your computer, choose “Add a device”, and scan the code.</p>
+<p lang="zh-CN"><a href="phone">打开手机页面</a></p>
+<p lang="zh-CN">要连接手机，请在电脑上打开 clipgate，选择“添加设备”，然后扫描二维码。</p>
+`
+
+/** Leads on who types the bare address into a browser; programs are told the problem. */
+export function wayToPage(
+  { code, status }: HttpError,
+  { method, path, request }: RefusedRequest,
+): Reply | undefined {
+  const isBare = path === '/' && (method === 'GET' || method === 'HEAD')
+  const isPerson = /\btext\/html\b/i.test(request.headers.accept ?? '')
+  if (code !== 'UNAUTHORIZED' || !isBare || !isPerson) return undefined
+  if (request.headers.authorization !== undefined) return undefined
+  const policy = ['Content-Security-Policy', "default-src 'none'"]
+  const headers = ['Content-Type', 'text/html; charset=utf-8', ...policy, ...CHALLENGE]
+  return { status, headers, body: WAY }
+}

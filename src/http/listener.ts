@@ -55,6 +55,8 @@ export interface ListenerOptions<Principal> {
   readonly clock?: Clock | undefined
   /** Gives failures from below their place in the protocol; the rest is `INTERNAL`. */
   readonly toHttpError?: ((thrown: unknown, refused: RefusedRequest) => HttpError) | undefined
+  /** Makes the answer to a failure, where that is not the problem of it. */
+  readonly replyTo?: ((error: HttpError, refused: RefusedRequest) => Reply | undefined) | undefined
   /**
    * Called with every `INTERNAL` failure. Its `cause` says what happened; the client was shown `id`
    * and nothing else.
@@ -65,6 +67,8 @@ export interface ListenerOptions<Principal> {
 /** The request for which something failed. */
 export interface RefusedRequest {
   readonly method: string
+  readonly path: string
+  readonly request: Pick<IncomingMessage, 'headers'>
   /** The name of its principal; empty while nobody knows whose it is. */
   readonly client: string
 }
@@ -102,6 +106,7 @@ class Kernel<Principal> {
   readonly #isDraining: () => boolean
   readonly #refuseForeignPages: (call: PageCall) => void
   readonly #toHttpError: (thrown: unknown, refused: RefusedRequest) => HttpError
+  readonly #replyTo: NonNullable<ListenerOptions<Principal>['replyTo']>
   readonly #onFailure: ListenerOptions<Principal>['onFailure']
   readonly #sender: Sender
   readonly #shared: SharedByExchanges
@@ -115,6 +120,7 @@ class Kernel<Principal> {
     this.#isDraining = options.isDraining ?? (() => false)
     this.#refuseForeignPages = refuseForeignPages(options.publicUrl)
     this.#toHttpError = options.toHttpError ?? toHttpError
+    this.#replyTo = options.replyTo ?? (() => undefined)
     this.#onFailure = options.onFailure
     const { clock = systemClock, trustedProxies = [] } = options
     this.#sender = new Sender(clock)
@@ -217,7 +223,7 @@ class Kernel<Principal> {
       const id = error.code === 'INTERNAL' ? this.#report(exchange, error) : undefined
       // Once headers are on the wire, all that is left is to break the promise visibly.
       if (response.headersSent) response.destroy()
-      else void this.#send(exchange, problemReply(error, id))
+      else void this.#send(exchange, this.#replyTo(error, exchange) ?? problemReply(error, id))
     } catch (cause) {
       // It was on the way to telling the client about an error before it.
       response.destroy()

@@ -143,6 +143,36 @@ describe('the phone page', () => {
     }
   })
 
+  it('is where the bare address leads a person, and no program', async (t) => {
+    const { send, authorized, verifier } = await serve(t)
+    const { calls } = verifier
+    const html = 'Accept: text/html,application/xhtml+xml,*/*;q=0.8'
+    const page = await send('GET', '/', html)
+    assert.equal(page.status, 401)
+    assert.equal(page.headers['content-type'], 'text/html; charset=utf-8')
+    assert.match(page.body, /<a href="phone">/)
+    // A browser that knows the scheme would ask for a password first.
+    assert.doesNotMatch(String(page.headers['www-authenticate']), /basic|digest|negotiate/i)
+    assert.equal(page.headers['content-security-policy'], "default-src 'none'")
+    assert.equal((await send('HEAD', '/', html)).body, '')
+    assert.equal(verifier.calls, calls)
+    const others: readonly (readonly string[])[] = [
+      ['GET', '/'],
+      ['GET', '/Sync.json', html],
+      ['PROPFIND', '/', html],
+      ['GET', '/', html, 'Authorization: Basic bm86bm8='],
+    ]
+    for (const [method = '', path = '', ...fields] of others) {
+      const { status, headers } = await send(method, path, ...fields)
+      assert.equal(status, 401)
+      assert.match(String(headers['www-authenticate']), /^Basic /)
+      assert.equal(headers['content-type'], 'application/problem+json')
+    }
+    assert.equal((await send('GET', '/', html, authorized)).body, 'Server is running.')
+    const off = await serve(t, { phonePage: false })
+    assert.match((await off.send('GET', '/', html)).body, /UNAUTHORIZED/)
+  })
+
   it('opens nothing else, and no other file of its folder', async (t) => {
     const { send } = await serve(t)
     const paths = [
