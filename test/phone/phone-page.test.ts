@@ -174,6 +174,13 @@ describe('the phone page', needs('chromium'), () => {
       await page.keyboard.press('Tab')
       reached.push(await page.evaluate(NAME_OF_FOCUSED))
     }
+    await other.pushText('a line\n'.repeat(200))
+    await page.getByText('a line').waitFor()
+    await page.getByRole('button', { name: 'Copy' }).focus()
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('End')
+    const scrolled = `document.activeElement.matches('pre') && document.activeElement.scrollTop > 0`
+    while (!(await page.evaluate(scrolled)));
     for (const name of ['Save', 'Type or paste here', 'Send', 'Photos, files', 'Camera']) {
       assert.ok(reached.includes(name), `${name}: ${reached}`)
     }

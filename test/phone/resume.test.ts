@@ -20,7 +20,8 @@ after(closeBrowser)
 
 /** Waits until the page has filled every buffer on its way. */
 async function comesToRest(page: Page): Promise<void> {
-  const read = (): Promise<unknown> => page.evaluate(`document.querySelector('progress').value`)
+  const read = (): Promise<unknown> =>
+    page.evaluate(`document.querySelector('.uploads progress').value`)
   for (let same = 0, last: unknown; same < 20; ) {
     const value = await read()
     same = value === last ? same + 1 : 0

@@ -103,6 +103,41 @@ describe('the phone page', needs('chromium', 'python3'), () => {
     assertCalm()
   })
 
+  it('says on top how far all files together are, and nothing when they have arrived', async (t) => {
+    const { page, other, assertCalm } = await openPhonePage(t, {
+      viewport: { width: 390, height: 500 },
+    })
+    await other.pushText('a line\n'.repeat(200))
+    await page.getByText('a line').waitFor()
+    await page.getByRole('textbox').fill('a text')
+    await page.getByRole('button', { name: 'Send', exact: true }).tap()
+    await page.getByText('Sent', { exact: true }).waitFor()
+    let release = (): void => undefined
+    const held = new Promise<void>((resolve) => (release = resolve))
+    await page.route('**/file/3.bin', async (route) => {
+      await held
+      await route.continue()
+    })
+    const files = [1, 2, 3, 4].map((number) => {
+      return { name: `${number}.bin`, mimeType: '', buffer: Buffer.alloc(100_000 * number, 'x') }
+    })
+    await page.locator('input[type=file]').first().setInputFiles(files)
+    const sum = page.getByText('2 of 4 files, 30 %')
+    await sum.waitFor()
+    assert.equal(await page.getByText('Sent', { exact: true }).count(), 0)
+    for (const at of ['0', 'document.body.scrollHeight']) {
+      await page.evaluate(`scrollTo(0, ${at})`)
+      const { y = -1, height = 0 } = (await sum.boundingBox()) ?? {}
+      assert.ok(y >= 0 && y + height <= 500, `it is at ${y}`)
+    }
+    await page.getByRole('button', { name: 'Cancel: 4.bin' }).tap()
+    await page.getByText('2 of 3 files, 50 %').waitFor()
+    release()
+    await page.getByRole('listitem').nth(2).getByText('Sent: 3 files as one group').waitFor()
+    assert.equal(await page.getByText(/ files, \d/).isVisible(), false)
+    assertCalm()
+  })
+
   it('sends files that are pasted, and those that are dropped', async (t) => {
     const { page, other } = await openPhonePage(t)
     const give = (type: string) => `{
@@ -169,7 +204,9 @@ describe('the phone page of a desktop', needs('chromium', 'Xvfb', 'xclip'), () =
     assert.deepEqual(await readFile(join(received, 'image.jpg')), photo('one').buffer)
     await pasteUntil(display, 'image/jpeg', photo('one').buffer)
     await send('two', 'three', 'four')
-    await page.getByRole('listitem').nth(3).getByText(words, { exact: true }).waitFor()
+    await page.getByRole('listitem').nth(2).getByText(words, { exact: true }).waitFor()
+    // What was said of the first one is old.
+    assert.equal(await page.getByRole('listitem').count(), 3)
     const paths = [2, 3, 4].map((number) => join(received, `image (${number}).jpg`))
     const uris = paths.map((path) => `${pathToFileURL(path)}\r\n`).join('')
     await pasteUntil(display, 'text/uri-list', uris)

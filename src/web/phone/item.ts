@@ -116,7 +116,11 @@ function empty() {
 
 function text({ text, size }: Pick<ClipboardDocument, 'text' | 'size'>) {
   const isShort = text.length <= MAX_SHOWN
-  const shown = h('pre', { dir: 'auto' }, isShort ? text : text.slice(0, MAX_SHOWN))
+  const shown = h(
+    'pre',
+    { dir: 'auto', tabindex: 0, role: 'region', 'aria-label': strings.types.Text },
+    isShort ? text : text.slice(0, MAX_SHOWN),
+  )
   const note = h('p', { class: 'note', role: 'status' })
   if (!isShort) setText(note, strings.shortened(size))
   const copy = button(strings.copy, copyAll, { class: 'main' })

@@ -99,7 +99,15 @@ function start() {
     farewell(strings.forgotten, strings.forgottenHint)
   }
   main.replaceChildren(
-    ...[away, paused, item.section, send.section, item.recent, createFooter(account, leave)],
+    ...[
+      away,
+      send.progress,
+      paused,
+      item.section,
+      send.section,
+      item.recent,
+      createFooter(account, leave),
+    ],
   )
   // A browser that keeps nothing has nothing to give either.
   takeShared().then(send.offer, () => {})

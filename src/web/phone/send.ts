@@ -50,8 +50,13 @@ export function createSendView(text: string, onAway: () => void) {
     h('h2', { id: 'send' }, strings.sendHeading),
     ...[field, send, tools, note, list],
   )
+  const sum = h('p')
+  const total = h('progress', { max: 1, value: 0, 'aria-label': strings.sendHeading })
+  const progress = h('section', { class: 'card sum', hidden: true }, sum, total)
   const stop = new AbortController()
   let queue = Promise.resolve()
+  /** All that were chosen since nothing was on its way. */
+  let uploads: readonly Upload[] = []
 
   if (navigator.clipboard?.read !== undefined) tools.append(button(strings.paste, paste))
   field.addEventListener('input', () => {
@@ -116,9 +121,27 @@ export function createSendView(text: string, onAway: () => void) {
     const files = [...chosen]
     if (files.length > MAX_TOGETHER) return setText(note, strings.tooMany(MAX_TOGETHER))
     const batch = newBatch()
-    const uploads = files.map((file, index) => createUpload(file, batch, index + 1, stop.signal))
-    list.append(...uploads.map(({ row }) => row))
-    queue = queue.then(() => sendTogether(uploads, batch))
+    const chosenNow = files.map((file, index) =>
+      createUpload(file, { batch, number: index + 1, stop: stop.signal, onChange: showSum }),
+    )
+    // The words about others are old by now.
+    setText(note, '')
+    for (const { row } of uploads.filter(({ isSent }) => isSent())) row.remove()
+    uploads = [...uploads.filter(({ isOver }) => !isOver()), ...chosenNow]
+    list.append(...chosenNow.map(({ row }) => row))
+    showSum()
+    queue = queue.then(() => sendTogether(chosenNow, batch))
+  }
+
+  /** Says how far all of them are, where it is in sight. */
+  function showSum() {
+    const counted = uploads.filter(({ signal }) => !signal.aborted)
+    progress.hidden = counted.every(({ isOver }) => isOver())
+    const size = counted.reduce((all, { file }) => all + file.size, 0)
+    const sent = counted.reduce((all, one) => all + one.sent(), 0)
+    const there = counted.filter((one) => one.sent() === one.file.size).length
+    total.value = sent / Math.max(size, 1)
+    setText(sum, strings.sum(there, counted.length, Math.floor((100 * sent) / Math.max(size, 1))))
   }
 
   function picker(label: string, how: Readonly<Record<string, string | boolean>>) {
@@ -130,7 +153,7 @@ export function createSendView(text: string, onAway: () => void) {
     return h('label', { class: 'button' }, label, input)
   }
 
-  return { section, field, offer, end: () => stop.abort() }
+  return { section, progress, field, offer, end: () => stop.abort() }
 }
 
 /** Sends files that were chosen together, as one item of those that arrive. Never rejects. */
@@ -200,12 +223,18 @@ function namesOf({ file: { name, size } }: Upload) {
 
 type Upload = ReturnType<typeof createUpload>
 
-/**
- * One file on its way, as a row of the list, until it is cancelled or `stop` says so.
- *
- * @param number Its place in the batch.
- */
-function createUpload(file: File, batch: string, number: number, stop: AbortSignal) {
+interface UploadOptions {
+  readonly batch: string
+  /** Its place in the batch. */
+  readonly number: number
+  /** Ends it, as a person may. */
+  readonly stop: AbortSignal
+  /** Called when it is further, or over. */
+  readonly onChange: () => void
+}
+
+/** One file on its way, as a row of the list. */
+function createUpload(file: File, { batch, number, stop, onChange }: UploadOptions) {
   const bar = h('progress', { max: Math.max(file.size, 1), value: 0, 'aria-label': file.name })
   const note = h('p', { class: 'note', role: 'status' }, strings.waiting)
   const act = button('✕', () => cancel(), { 'aria-label': `${strings.cancel}: ${file.name}` })
@@ -213,10 +242,12 @@ function createUpload(file: File, batch: string, number: number, stop: AbortSign
   const abort = new AbortController()
   const { signal } = abort
   let hasFailed = false
+  let isEnded = false
   stop.addEventListener('abort', () => abort.abort())
   let cancel = () => {
     abort.abort()
     row.remove()
+    onChange()
   }
 
   /** Sends its bytes, however long that takes. Never rejects. */
@@ -230,11 +261,13 @@ function createUpload(file: File, batch: string, number: number, stop: AbortSign
     if (failure !== undefined) return end(failure)
     bar.value = file.size
     setText(note, strings.there)
+    onChange()
   }
 
   function show({ state, sent, speed, isAnew }: Progress) {
     const { size } = file
     bar.value = sent
+    onChange()
     if (state !== 'sending') return setText(note, strings.held[state](percentOf(sent)))
     const rate = speed === 0 ? '' : formatBytes(speed)
     const words = strings.sending(formatBytes(sent), formatBytes(size), rate)
@@ -252,14 +285,19 @@ function createUpload(file: File, batch: string, number: number, stop: AbortSign
   function end(failure: ClientError | undefined, pushed: Pushed | undefined = undefined) {
     if (signal.aborted) return
     hasFailed = failure !== undefined
+    isEnded = true
     setText(note, pushed === undefined ? wordsOf(failure) : strings.sentTo(pushed))
     bar.hidden = true
     act.setAttribute('aria-label', `${strings.remove}: ${file.name}`)
     cancel = () => row.remove()
+    onChange()
   }
 
   const isThere = () => !hasFailed && !signal.aborted
-  return { row, file, number, signal, run, isThere, showPush, end }
+  const isOver = () => isEnded || signal.aborted
+  const isSent = () => isEnded && isThere()
+  const sent = () => (file.size === 0 ? 0 : bar.value)
+  return { row, file, number, signal, run, isThere, isOver, isSent, sent, showPush, end }
 }
 
 function wordsOf(failure: ClientError | undefined) {

@@ -48,6 +48,8 @@ const english = {
     if (folder !== undefined) return `Sent: ${clipboard ? 'on the clipboard and ' : ''}in ${folder}`
     return files === 1 ? 'Sent' : `Sent: ${files} files as one group`
   },
+  sum: (there: number, count: number, percent: number) =>
+    count === 1 ? `Sending, ${percent} %` : `${there} of ${count} files, ${percent} %`,
   tooMany: (most: number) => `At most ${most} files can be sent at once.`,
   there: 'There, and waiting for the others',
   sendingText: 'Sending…',
@@ -129,6 +131,8 @@ const chinese: typeof english = {
       return `已发送：${clipboard ? '已放入剪贴板，并' : ''}保存在 ${folder}`
     return files === 1 ? '已发送' : `已发送：${files} 个文件，合为一组`
   },
+  sum: (there, count, percent) =>
+    count === 1 ? `正在发送，${percent}%` : `${there} / ${count} 个文件，${percent}%`,
   tooMany: (most) => `一次最多可发送 ${most} 个文件。`,
   there: '已送达，正在等待其他文件',
   sendingText: '正在发送…',

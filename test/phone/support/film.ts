@@ -146,7 +146,7 @@ export async function sendAndBreak(
 ): Promise<Film> {
   const film = await makeFilm(t, 'film.mp4', 32 * MIB)
   // What the page shows comes after what it sends.
-  const isShown = `document.querySelector('progress').value >= ${10 * MIB}`
+  const isShown = `document.querySelector('.uploads progress').value >= ${10 * MIB}`
   const broken = wired.wire.breakAt(12 * MIB, async () => {
     while (!(await wired.page.evaluate(isShown)));
     await meanwhile?.()
