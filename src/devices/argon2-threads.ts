@@ -43,6 +43,8 @@ export interface ThreadOwner {
 interface Thread {
   readonly worker: Worker
   running: PendingJob | undefined
+  /** It was told to end. */
+  isEnding: boolean
   stopIdling: () => void
 }
 
@@ -91,7 +93,7 @@ export class Argon2Threads {
   }
 
   #findThread(owner: ThreadOwner): Thread | undefined {
-    for (const thread of this.#threads) if (thread.running === undefined) return thread
+    for (const thread of this.#threads) if (isFree(thread)) return thread
     const most = Math.max(...[...this.#owners].map(({ maxThreads }) => maxThreads))
     if (this.#threads.size >= most) return undefined
     try {
@@ -107,7 +109,12 @@ export class Argon2Threads {
     // Loaders of the main thread (tsx) would cost the worker time and memory for nothing.
     const options = { execArgv: [], resourceLimits: HEAP_LIMITS }
     const worker = new Worker(ownFile('./argon2-worker.js', import.meta.url), options)
-    const thread: Thread = { worker, running: undefined, stopIdling: () => undefined }
+    const thread: Thread = {
+      worker,
+      running: undefined,
+      isEnding: false,
+      stopIdling: () => undefined,
+    }
     this.#threads.add(thread)
     worker.on('message', (message: Uint8Array | { readonly trouble: string }) => {
       if (message instanceof Uint8Array) this.#finish(thread, message)
@@ -152,9 +159,10 @@ export class Argon2Threads {
     thread.stopIdling = this.#clock.after(IDLE_MS, () => this.#end(thread))
   }
 
+  /** Until it has ended it has its memory, and whoever comes waits for that. */
   #end(thread: Thread): void {
     thread.running = undefined
-    this.#drop(thread, endedError())
+    thread.isEnding = true
     void thread.worker.terminate()
   }
 
@@ -172,6 +180,10 @@ export class Argon2Threads {
       }
     }
   }
+}
+
+function isFree({ running, isEnding }: Thread): boolean {
+  return running === undefined && !isEnding
 }
 
 function endedError(cause?: unknown): Error {
