@@ -56,6 +56,8 @@ export class Dialects {
   readonly #pushed = new Map<string, Push>()
   /** The devices whose hashes tell other content, and not only another way of hashing. */
   readonly #exact = new Set<string>()
+  /** Whether all hashes of a device so far were such that we compute, where there were any. */
+  readonly #hashesAsWe = new Map<string, boolean>()
 
   constructor(deps: {
     readonly devices: Pick<DeviceRegistry, 'find' | 'noteSighting'>
@@ -111,8 +113,12 @@ export class Dialects {
     this.#pushed.set(call.principal.id, { hash, activatedAt, contentId })
     if (item.type !== 'Image' && item.type !== 'File') return
     const sent = hash.toLowerCase()
-    if (isComputedHash(item, hash)) this.noteExact(call)
-    else this.#exact.delete(call.principal.id)
+    if (isComputedHash(item, hash)) {
+      this.noteExact(call)
+    } else {
+      this.#exact.delete(call.principal.id)
+      this.#hashesAsWe.set(call.principal.id, false)
+    }
     if (sent === item.contentHash) this.noteReads(call, 'sync')
     else if (sent === item.nameHash) this.noteReads(call, 'syncclipboard')
   }
@@ -126,15 +132,31 @@ export class Dialects {
     return this.of(call) === 'sync' && !this.#exact.has(call.principal.id)
   }
 
-  /** Notes that a device has shown that it means other content by another hash. */
+  /** Whether the device of a request has hashed as we do, and never otherwise. */
+  hashesAsWe({ principal }: Pick<ClientCall, 'principal'>): boolean {
+    return this.#hashesAsWe.get(principal.id) === true
+  }
+
+  /** Notes that a device has sent a hash of content as we compute it. */
   noteExact({ principal }: Pick<DeedCall, 'principal'>): void {
     this.#exact.add(principal.id)
+    if (this.#hashesAsWe.get(principal.id) !== false) this.#hashesAsWe.set(principal.id, true)
+  }
+
+  /**
+   * Notes that a document of a device was refused since the bytes of its hash are not here. It may
+   * have left them out on our word, or hash otherwise from now on: its next attempt decides.
+   */
+  noteMissing({ principal }: Pick<DeedCall, 'principal'>): void {
+    this.#exact.add(principal.id)
+    if (this.hashesAsWe({ principal })) this.#hashesAsWe.delete(principal.id)
   }
 
   /** Forgets what a device has pushed. */
   forget(deviceId: string): void {
     this.#pushed.delete(deviceId)
     this.#exact.delete(deviceId)
+    this.#hashesAsWe.delete(deviceId)
   }
 
   /** Notes what a device does that only clients of one dialect do. */

@@ -11,6 +11,7 @@ import { encodeWithText, type Pieces } from '../lib/long-text.ts'
 import type { Dialect, Principal } from '../ports/device-registry.ts'
 import type { AppliedItem, InboundBytes, Origin } from '../ports/inbound-pipeline.ts'
 import type { HandlerDeps } from './gateway-ports.ts'
+import { isFileLike } from './history.ts'
 import {
   decodeDocument,
   encodeDocument,
@@ -114,7 +115,7 @@ function peerTagOf(item: Item | undefined): string {
 
 /** Applies a pushed document as if it had come from a peer desktop. */
 export function putDocument(deps: HandlerDeps): Handler<Principal> {
-  const { inbound, records, dialects, maxMetadataBytes, received, clock } = deps
+  const { inbound, staging, records, dialects, maxMetadataBytes, received, clock } = deps
   return async (call) => {
     const { hasData, usesOldKeys, stamp, batch, ...document } = decodeDocument(
       await readJson(call, maxMetadataBytes),
@@ -122,10 +123,13 @@ export function putDocument(deps: HandlerDeps): Handler<Principal> {
     const { type, dataName, hash } = document
     dialects.noteKeys(call, usesOldKeys)
     const isInline = type === 'Text' && !hasData && batch === undefined
+    // Those of a Group and its archive differ, whoever hashes.
+    const isExact = isFileLike(type) && dialects.hashesAsWe(call)
     let bytes: InboundBytes = batch ?? { kind: 'none' }
     if (batch === undefined && !isInline) {
       // An item that came through the history may have come under another name.
-      bytes = { kind: 'staged', kept: records.find(call.principal.id, { type, hash })?.bytes }
+      const kept = records.find(call.principal.id, { type, hash })?.bytes
+      bytes = { kind: 'staged', kept, isExact }
     }
     let applied: AppliedItem
     try {
@@ -138,7 +142,11 @@ export function putDocument(deps: HandlerDeps): Handler<Principal> {
     } catch (error) {
       // It may have left an upload out because it was told that the item is here.
       const isMissing = error instanceof DomainError && error.code === 'NOTHING_STAGED'
-      if (isMissing && isHash(hash)) dialects.noteExact(call)
+      if (isMissing && isHash(hash)) {
+        dialects.noteMissing(call)
+        // The same document again does not mean what has waited until now, either.
+        if (isExact) await staging.bind(call.principal.id, dataName || document.text)
+      }
       throw error
     }
     const { contentId, item, saved } = applied

@@ -4,7 +4,7 @@ import { isDataName } from '../core/data-name.ts'
 import { MIN_TOLD_BYTES } from '../core/limits.ts'
 import { classifyMediaType, SNIFF_LENGTH } from '../core/media-type.ts'
 import { attachment } from '../http/field-values.ts'
-import type { Handler } from '../http/call.ts'
+import type { Handler, Preparation } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
 import { declaredLength, StreamedBody, tooLarge } from '../http/read-body.ts'
 import { empty, type Reply } from '../http/reply.ts'
@@ -25,7 +25,8 @@ import { followed } from './running-transfers.ts'
 import { checkWhole, DIGEST_FIELDS, readDigests, TRANSFER_HASH } from './transfer-hash.ts'
 import { BATCH_FIELD, readMember } from './wire/batch.ts'
 
-type FileHandler = Handler<Principal, { readonly dataName: string }>
+type FileParams = { readonly dataName: string }
+type FileHandler = Handler<Principal, FileParams>
 
 /** Answers with the bytes of the latest item that has some, under its own name only. */
 export function getFile({ latest, staging, transfers }: HandlerDeps): FileHandler {
@@ -33,10 +34,22 @@ export function getFile({ latest, staging, transfers }: HandlerDeps): FileHandle
     const dataName = checkName(params.dataName)
     const stored = latest.binary
     if (stored === undefined || stored.item.dataName !== dataName) throw new HttpError('NOT_FOUND')
-    // Some clients ask so before they upload, and others push back what they have read.
-    await staging.bind(principal.id, dataName)
+    await bindToRead(stored, principal, { latest, staging })
     return blobReply(stored, { deviceId: principal.id, transfers })
   }
+}
+
+/**
+ * Notes that a device is given bytes: some clients ask so before they upload, and others push back
+ * what they have read. Whoever uploads under the name of what is current already does neither.
+ */
+export async function bindToRead(
+  { item }: Pick<StoredItem, 'item'>,
+  { id }: Pick<Principal, 'id'>,
+  { latest, staging }: Pick<HandlerDeps, 'latest' | 'staging'>,
+): Promise<void> {
+  const isCurrent = item === latest.current?.item
+  await staging.bind(id, item.dataName, isCurrent ? item.activatedAt : undefined)
 }
 
 /** Who gets bytes, and where that is said. */
@@ -75,6 +88,16 @@ export function blobReply({ item, blob }: Downloadable, { deviceId, transfers }:
   }
 }
 
+/** Whatever becomes of an upload, an earlier one of its name is not what its document means. */
+export function bindEarlier({
+  staging,
+}: Pick<HandlerDeps, 'staging'>): Preparation<Principal, FileParams> {
+  return async ({ request, params, principal }) => {
+    if (request.headers[BATCH_FIELD] !== undefined) return
+    await staging.bind(principal.id, params.dataName)
+  }
+}
+
 /** Streams an upload into staging, where it waits for its document. */
 export function putFile(deps: HandlerDeps & UploadDeps): FileHandler {
   const { staging, maxFileBytes, transfers } = deps
@@ -91,8 +114,6 @@ export function putFile(deps: HandlerDeps & UploadDeps): FileHandler {
       throw withLimits(tooLarge(maxFileBytes), maxFileBytes)
     }
     const dataName = checkName(call.params.dataName)
-    // Whatever becomes of this upload, an earlier one of its name is not what its document means.
-    if (isAlone) await staging.bind(call.principal.id, dataName)
     if (creation?.isResumable === true) return createUpload(deps, call, dataName, creation)
     const { id: deviceId, passwordHash } = call.principal
     const member = isAlone ? undefined : readMember(headers)

@@ -20,7 +20,7 @@ import { Shares } from '../lib/shares.ts'
 import type { Device } from '../ports/device-registry.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
 import { readUrlencoded } from '../http/urlencoded.ts'
-import { blobReply } from './file.ts'
+import { bindToRead, blobReply } from './file.ts'
 import type { HandlerDeps } from './gateway-ports.ts'
 import {
   decodeHistoryFilter,
@@ -69,7 +69,7 @@ export function getRecordData(deps: HandlerDeps): Handler<Device, ProfileParams>
     const id = readProfileId(call.params.profileId)
     const stored = findItem([latest.current, latest.binary], id, dialects.of(call) === 'sync')
     if (stored === undefined) throw new HttpError('NOT_FOUND')
-    await staging.bind(call.principal.id, stored.item.dataName)
+    await bindToRead(stored, call.principal, { latest, staging })
     return blobReply(stored, { deviceId: call.principal.id, transfers })
   }
 }

@@ -11,7 +11,7 @@ import { OwnTokens } from '../lib/own-tokens.ts'
 import { connectToHub, HUB_PATH, negotiate } from './hub.ts'
 import { getDocument, putDocument } from './document.ts'
 import { getEvents, type DeviceStreams } from './device-streams.ts'
-import { getFile, putFile } from './file.ts'
+import { bindEarlier, getFile, putFile } from './file.ts'
 import { listFolder } from './folders.ts'
 import { getRecord, getRecordData, getStatistics, patchRecord, queryHistory } from './history.ts'
 import {
@@ -66,6 +66,7 @@ export function itemRoutes(
   { dialects, hasPrefix }: { readonly dialects: readonly Dialect[]; readonly hasPrefix: boolean },
 ): readonly Route<Principal>[] {
   const uploads = { ...deps, hasPrefix }
+  const prepare = bindEarlier(deps)
   const metadata = { maxBody: deps.maxMetadataBytes }
   return [
     route('GET', '/api/sse/clipboard', getEvents(streams, deps.dialects)),
@@ -76,7 +77,7 @@ export function itemRoutes(
 
     route('GET', '/file/{dataName}', getFile(deps)),
     // These judge the size by themselves: whoever is refused may have to be told more than that.
-    route('PUT', '/file/{dataName}', putFile(uploads), { maxBody: Infinity }),
+    route('PUT', '/file/{dataName}', putFile(uploads), { maxBody: Infinity, prepare }),
     route('OPTIONS', '/file/{dataName}', getUploadLimits(uploads)),
     route('GET', `${UPLOADS_PATH}/{token}`, getUpload(uploads)),
     route('PATCH', `${UPLOADS_PATH}/{token}`, patchUpload(uploads), { maxBody: Infinity }),

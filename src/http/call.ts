@@ -67,6 +67,11 @@ export type Handler<Principal = unknown, Params = unknown> = (
   call: Call<Principal, Params>,
 ) => Reply | Promise<Reply>
 
+/** The first step of a route, before it looks at the body. */
+export type Preparation<Principal = unknown, Params = unknown> = (
+  call: Call<Principal, Params>,
+) => Promise<void>
+
 /** One row of an endpoint table. */
 export interface Route<Principal = unknown> {
   readonly method: string
@@ -77,6 +82,8 @@ export interface Route<Principal = unknown> {
    * and one that comes all the same is left unread.
    */
   readonly maxBody: number
+  /** Runs as soon as it is known who asks, also where the body is refused then. */
+  readonly prepare?: Preparation<Principal, never> | undefined
 }
 
 /**
@@ -94,7 +101,10 @@ export function route<Principal, const Pattern extends string>(
   method: string,
   pattern: Pattern,
   handler: Handler<Principal, PathParams<Pattern>>,
-  { maxBody = 0 }: Partial<Pick<Route, 'maxBody'>> = {},
+  options: {
+    readonly maxBody?: number
+    readonly prepare?: Preparation<Principal, PathParams<Pattern>>
+  } = {},
 ): Route<Principal> {
-  return { method, pattern, handler, maxBody }
+  return { method, pattern, handler, maxBody: 0, ...options }
 }

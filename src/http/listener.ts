@@ -9,7 +9,7 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { systemClock, type Clock } from '../lib/clock.ts'
-import type { Call, Handler, Route } from './call.ts'
+import type { Call, Handler, Preparation, Route } from './call.ts'
 import { createAddressTest } from './client-address.ts'
 import { connectionOf, Logins, WaitingRequests } from './connection.ts'
 import { Exchange, type SharedByExchanges } from './exchange.ts'
@@ -200,10 +200,19 @@ class Kernel<Principal> {
     if (row === undefined) {
       throw new HttpError('METHOD_NOT_ALLOWED', { headers: ['Allow', resource.allow] })
     }
-    if (exchange.isDecisive) refuseBody(exchange.request, row.maxBody)
     exchange.params = params
     // The principal is what the table asks for, and the parameters are those of the pattern.
-    const reply = (row.handler as Handler)(exchange)
+    const ready = (row.prepare as Preparation | undefined)?.(exchange)
+    if (ready === undefined) return this.#run(exchange, row)
+    return exchange.connection.takeInHand(ready).then(() => this.#run(exchange, row))
+  }
+
+  #run(
+    exchange: Exchange,
+    { handler, maxBody }: Pick<Route<never>, 'handler' | 'maxBody'>,
+  ): void | Promise<void> {
+    if (exchange.isDecisive) refuseBody(exchange.request, maxBody)
+    const reply = (handler as Handler)(exchange)
     return reply instanceof Promise
       ? exchange.connection.takeInHand(reply).then((value) => this.#send(exchange, value))
       : this.#send(exchange, reply)

@@ -14,7 +14,7 @@ import { digestsOf } from '../hashing/content-id.ts'
 import { Turns, type Turn } from '../lib/interruption.ts'
 import { KeyedQueues, SerialQueue } from '../lib/serial-queue.ts'
 import { describeFailure, messageOf } from '../lib/describe-failure.ts'
-import type { BlobStore, HashedBlob } from '../ports/blob.ts'
+import type { Blob, BlobStore, HashedBlob } from '../ports/blob.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { DeviceRegistry } from '../ports/device-registry.ts'
 import type {
@@ -156,9 +156,14 @@ export class ClipboardPipeline implements InboundPipeline {
     return applied.result
   }
 
-  #resolve(inbound: InboundItem, { signal }: Turn): Promise<NewContent | undefined> {
+  #resolve(inbound: InboundItem, turn: Turn): Promise<NewContent | undefined> {
     const { maxTextBytes = MAX_METADATA_BYTES, hashText = digestsOf } = this.#deps
-    return resolveContent(inbound, { ...this.#deps, maxTextBytes, hashText, signal })
+    const { signal } = turn
+    const md5Of = async (blob: Blob) => {
+      await turn.guard(this.#md5.learn(blob))
+      return this.#md5.find(blob)
+    }
+    return resolveContent(inbound, { ...this.#deps, maxTextBytes, hashText, md5Of, signal })
   }
 
   /** The sender has no bytes, and must mean an item that is here. */

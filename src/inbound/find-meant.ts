@@ -18,6 +18,11 @@ const MD5_LENGTH = 32
 /** Nobody waits for the MD5 of more; pictures are smaller. */
 const MAX_MD5_BYTES: number = 64 * MIB
 
+/** Whether `hash` may be the MD5 of these bytes, and somebody would wait for that. */
+export function mayBeMd5(hash: string, { size }: Pick<Blob, 'size'>): boolean {
+  return hash.length === MD5_LENGTH && size <= MAX_MD5_BYTES
+}
+
 /** Bytes, and what they are called. */
 export interface NamedBytes {
   readonly type: Exclude<ItemType, 'Text'>
@@ -76,8 +81,8 @@ export function findMeant(
   const name = nameOf(inbound)
   const named = stored.find(({ item }) => name !== '' && item.dataName === name)
   if (named !== undefined && !isHash(hash)) return { kind: 'known', stored: named }
-  const blob = hash.length === MD5_LENGTH ? named?.blob : undefined
-  if (named !== undefined && blob !== undefined && blob.size <= MAX_MD5_BYTES) {
+  const blob = named?.blob
+  if (named !== undefined && blob !== undefined && mayBeMd5(hash, blob)) {
     const md5 = md5Of(blob)
     if (md5 === undefined) return { kind: 'undecided', blob }
     if (md5 === hash.toLowerCase()) return { kind: 'known', stored: named }

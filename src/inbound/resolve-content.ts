@@ -20,7 +20,14 @@ import type { Blob, BlobStore } from '../ports/blob.ts'
 import type { BatchBytes, InboundItem } from '../ports/inbound-pipeline.ts'
 import type { LatestItem } from '../ports/latest-item.ts'
 import type { StagingArea, TakenUpload } from '../ports/staging-area.ts'
-import { findByContent, nameOf, nothingStaged, typeOf, type NamedBytes } from './find-meant.ts'
+import {
+  findByContent,
+  mayBeMd5,
+  nameOf,
+  nothingStaged,
+  typeOf,
+  type NamedBytes,
+} from './find-meant.ts'
 
 /** The endings of the bytes that content came in. Exactly one of them must be called. */
 interface ContentEndings {
@@ -68,6 +75,8 @@ interface ResolveDeps {
   /** The longest text that may become an item, in bytes of JSON: there documents have it. */
   readonly maxTextBytes: number
   readonly hashText: HashText
+  /** The MD5 of bytes in lower-case hex, which takes long. */
+  readonly md5Of: (blob: Blob) => Promise<string | undefined>
   /** Aborted when nobody waits for the item any more. */
   readonly signal: AbortSignal
 }
@@ -92,7 +101,7 @@ export async function resolveContent(
   }
   if (bytes.kind === 'batch') return fromBatch(inbound, bytes, deps)
 
-  const upload = takeUpload(inbound, deps)
+  const upload = await takeUpload(inbound, deps)
   if (upload === undefined) {
     const isOfMember = type === 'Text' && inbound.origin.kind === 'peer'
     return isOfMember ? storedText(inbound, deps) : undefined
@@ -190,40 +199,53 @@ async function storedText({ hash }: InboundItem, deps: ResolveDeps): Promise<New
   return textContent(text, deps)
 }
 
-function takeUpload(
+async function takeUpload(
   inbound: InboundItem,
-  { staging, latest }: Pick<ResolveDeps, 'staging' | 'latest'>,
-): TakenUpload | undefined {
-  const { origin, bytes, hash } = inbound
+  deps: Pick<ResolveDeps, 'staging' | 'latest' | 'md5Of'>,
+): Promise<TakenUpload | undefined> {
+  const { origin, bytes } = inbound
   if (origin.kind === 'clipboard' || origin.deviceId === undefined) return undefined
   const kept = bytes.kind === 'staged' ? bytes.kept : undefined
   for (const name of new Set([nameOf(inbound), kept?.dataName ?? nameOf(inbound)])) {
-    const upload = staging.take(origin.deviceId, name)
+    const upload = deps.staging.take(origin.deviceId, name)
     if (upload === undefined) continue
-    const { sha256 } = upload.blob.digests
-    if (kept === undefined ? !isOfAnother(hash, upload, latest) : sha256 === kept.contentHash)
-      return upload
-    // Those of another item, which had the same name.
-    upload.giveBack()
+    let isTaken = false
+    try {
+      isTaken = await isMeant(inbound, upload, deps)
+      if (isTaken) return upload
+    } finally {
+      // It is that of another item, which had the same name.
+      if (!isTaken) upload.giveBack()
+    }
   }
   return undefined
 }
 
 /**
- * Whether a hash is not of the upload that has the name: it is of an item that is here, or else the
- * upload is one that has to be known by its hash.
+ * Whether a document means the upload that has its name. Its hash may be one of a way of its own,
+ * unless it is that of an item here, or the upload is one that has to be known by its hash.
  */
-function isOfAnother(
-  hash: string,
+async function isMeant(
+  { hash, bytes }: InboundItem,
   { dataName, blob, knownAs }: TakenUpload,
-  { current, binary }: Pick<LatestItem, 'current' | 'binary'>,
-): boolean {
+  { latest: { current, binary }, md5Of }: Pick<ResolveDeps, 'latest' | 'md5Of'>,
+): Promise<boolean> {
+  const { kept, isExact = false } = bytes.kind === 'staged' ? bytes : {}
   const { sha256: contentHash } = blob.digests
+  if (kept !== undefined) return contentHash === kept.contentHash
   const own = { contentHash, nameHash: nameHashOf(dataName, contentHash) }
-  if (isComputedHash(own, hash) || hash.toLowerCase() === knownAs) return false
-  if (knownAs !== undefined) return isHash(hash)
+  if (!isHash(hash) || isComputedHash(own, hash) || hash.toLowerCase() === knownAs) return true
+  const stored = [current, binary].filter((candidate) => candidate !== undefined)
   // Aliases are what senders told, and do not count.
-  return [current, binary].some((stored) => stored && isComputedHash(stored.item, hash))
+  if (stored.some(({ item }) => isComputedHash(item, hash))) return false
+
+  const isBound = knownAs !== undefined || isExact
+  const named = stored.find(({ item }) => item.dataName === dataName)?.blob
+  const isMd5 = async (of: Blob) => mayBeMd5(hash, of) && (await md5Of(of)) === hash.toLowerCase()
+  // That of bytes is needed only where something else may be meant.
+  if (!isBound && named === undefined) return true
+  if (await isMd5(blob)) return true
+  return !isBound && !(named !== undefined && (await isMd5(named)))
 }
 
 function tooLarge(maxBytes: number): DomainError {

@@ -21,7 +21,12 @@ export type Origin =
  */
 export type InboundBytes =
   | { readonly kind: 'none' }
-  | { readonly kind: 'staged'; readonly kept?: KeptBytes | undefined }
+  | {
+      readonly kind: 'staged'
+      readonly kept?: KeptBytes | undefined
+      /** Whether the sender hashes as we do: a hash that does not fit is of something else. */
+      readonly isExact?: boolean | undefined
+    }
   | { readonly kind: 'received'; readonly blob: HashedBlob; readonly mediaType: string }
   | BatchBytes
 

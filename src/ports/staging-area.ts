@@ -191,9 +191,11 @@ export interface StagingArea {
    * that wait meanwhile are older: they are `knownAs` from now on, also after a restart.
    *
    * @param dataName The name of the upload that it may leave out; any name without it.
+   * @param begunBy Unix milliseconds: uploads that began later are left as they are. Those of
+   *   before a restart began earlier.
    * @returns Settles when that is written, or could not be.
    */
-  bind(deviceId: string, dataName?: string): Promise<void>
+  bind(deviceId: string, dataName?: string, begunBy?: number): Promise<void>
 
   /**
    * Hands an upload over. Until it is ended it is neither expired nor given to anybody else, and a

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { get } from 'node:http'
 import { describe, it } from 'node:test'
 import { serveGateway } from '../support/gateway.ts'
 import { sha256 } from '../support/hashes.ts'
-import { readObject } from '../support/phone.ts'
+import { readObject, type Phone } from '../support/phone.ts'
 import { RawClient } from '../support/raw-http.ts'
 
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n and so on', 'latin1')
@@ -34,18 +35,65 @@ describe('PUT /file/{dataName}', () => {
   })
 
   it('keeps a document from an earlier one of its name, also where it fails', async (t) => {
-    const { phone } = await serveGateway(t)
+    const { addPhone } = await serveGateway(t, { maxFileBytes: 10 })
     const hash = sha256('its own way of hashing')
-    const pushes = async (hash: string) => {
+    const pushes = async (phone: Phone, hash: string) => {
       const document = { type: 'File', dataName: 'a', hash, hasData: true }
       return (await phone.fetch('/Sync.json', put(JSON.stringify(document)))).status
     }
     const spoilt = { 'repr-digest': `sha-256=:${Buffer.alloc(32).toString('base64')}:` }
-    for (const fields of [spoilt, { ...spoilt, 'upload-complete': '?1' }]) {
+    for (const [status, body, fields] of [
+      [400, 'newer', spoilt],
+      [400, 'newer', { ...spoilt, 'upload-complete': '?1' }],
+      [400, 'newer', { 'content-range': 'bytes 0-4/5' }],
+      [413, 'too large a file', {}],
+      [415, 'newer', { 'content-encoding': 'gzip' }],
+    ] as const) {
+      const phone = await addPhone()
       await phone.fetch('/file/a', put('older'))
-      assert.equal((await phone.fetch('/file/a', put('newer', fields))).status, 400)
-      assert.deepEqual([await pushes(hash), await pushes(sha256('older'))], [404, 200])
+      assert.equal((await phone.fetch('/file/a', put(body, fields))).status, status)
+      const both = [await pushes(phone, hash), await pushes(phone, sha256('older'))]
+      assert.deepEqual(both, [404, 200])
     }
+  })
+
+  it('keeps what hashes as we do from all that its hash does not fit, and no other program', async (t) => {
+    const { phone } = await serveGateway(t)
+    const pushes = async (hash: string) => {
+      const document = { type: 'File', dataName: 'a', hash, hasData: true }
+      return (await phone.fetch('/Sync.json', put(JSON.stringify(document)))).status
+    }
+    const uploads = (body: string) => phone.fetch('/file/a', put(body))
+    const own = (body: string) => sha256(`in a way of its own ${body}`)
+    await uploads('first')
+    assert.equal(await pushes(sha256('first')), 200)
+    // Nothing is seen of the next upload: it was refused to a stranger, or never left the phone.
+    await uploads('older')
+    assert.deepEqual([await pushes(sha256('newer')), await pushes(sha256('newer'))], [404, 404])
+    assert.equal((await phone.download()).toString(), 'first')
+    assert.equal(await pushes(sha256('older')), 200)
+
+    // Another program of the device fails once, and never again.
+    await uploads('one')
+    assert.equal(await pushes(own('one')), 404)
+    for (const body of ['one', 'two']) {
+      await uploads(body)
+      assert.equal(await pushes(own(body)), 200)
+      assert.equal((await phone.download()).toString(), body)
+      await uploads('right')
+      assert.equal(await pushes(sha256('right')), 200)
+    }
+  })
+
+  it('lets a Group come whose hash is not that of its archive, whoever hashes as we do', async (t) => {
+    const { phone } = await serveGateway(t)
+    const pushes = async (type: string, body: string, hash: string) => {
+      await phone.fetch('/file/a.zip', put(body))
+      const document = { type, dataName: 'a.zip', hash, hasData: true }
+      return (await phone.fetch('/Sync.json', put(JSON.stringify(document)))).status
+    }
+    assert.equal(await pushes('File', 'bytes', sha256('bytes')), 200)
+    assert.equal(await pushes('Group', 'archive', sha256('of its files')), 200)
   })
 
   it('takes names that people use, byte for byte', async (t) => {
@@ -153,6 +201,39 @@ describe('GET /file/{dataName}', () => {
     const document = JSON.stringify({ type: 'File', dataName: 'b', hash, hasData: true })
     assert.equal((await phone.fetch('/Sync.json', put(document))).status, 200)
     assert.equal((await phone.download()).toString(), 'bytes')
+  })
+
+  it('keeps no document from an upload of its name that came after what is current', async (t) => {
+    const { phone, addPhone, clock } = await serveGateway(t)
+    const md5 = (bytes: string) => createHash('md5').update(bytes).digest('hex')
+    const document = (hash: string) =>
+      put(JSON.stringify({ type: 'File', dataName: 'a', hash, hasData: true }))
+    const other = Buffer.from('of another one')
+    for (const method of ['HEAD', 'GET']) {
+      for (const hashOf of [md5, (bytes: string) => sha256(`own ${bytes}`)]) {
+        await (await addPhone()).pushFile('File', 'a', other)
+        clock.advance(1)
+        const bytes = `${method} ${hashOf('')}`
+        await phone.fetch('/file/a', put(bytes))
+        assert.equal((await phone.fetch('/file/a', { method })).status, 200)
+        assert.equal((await phone.fetch('/Sync.json', document(hashOf(bytes)))).status, 200)
+        assert.equal((await phone.download()).toString(), bytes)
+      }
+    }
+    // It was told that bytes are here, which are not current.
+    await phone.pushText('current')
+    clock.advance(1)
+    await phone.fetch('/file/a', put('its own'))
+    await phone.fetch('/file/a', { method: 'HEAD' })
+    assert.equal((await phone.fetch('/Sync.json', document(sha256('own')))).status, 404)
+
+    // It pushes back what it has read, in the way of version 2.
+    await (await addPhone()).pushFile('File', 'a', other)
+    clock.advance(1)
+    await phone.fetch('/file/a', put('its own'))
+    await phone.fetch('/file/a')
+    assert.equal((await phone.fetch('/Sync.json', document(md5('of another one')))).status, 200)
+    assert.equal((await phone.download()).toString(), 'of another one')
   })
 
   it('keeps none from an upload when it answers 404', async (t) => {

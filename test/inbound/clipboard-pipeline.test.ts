@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { EventEmitter, once } from 'node:events'
 import { describe, it } from 'node:test'
 import { ChangeHub } from '../../src/inbound/change-hub.ts'
@@ -296,7 +297,13 @@ describe('a push of what is there already', () => {
     const { stage, staging, describe, pushFile, counts } = setUp()
     await pushFile('a', 'here')
     const named = { type: 'File', dataName: 'a' } as const
-    const ownHashes = [sha256('old'), sha256(`a|${sha256('old').toUpperCase()}`), 'no hash', '']
+    const ownHashes = [
+      sha256('old'),
+      createHash('md5').update('old').digest('hex'),
+      sha256(`a|${sha256('old').toUpperCase()}`),
+      'no hash',
+      '',
+    ]
     for (const hash of ownHashes) {
       await stage('a', 'old')
       await staging.bind('did_1', 'a')
@@ -306,6 +313,10 @@ describe('a push of what is there already', () => {
       assert.equal((await describe({ ...named, hash })).item?.size, 3, hash)
     }
     await stage('a', 'old')
+    for (const hash of [sha256('new'), MD5]) {
+      const bytes = { kind: 'staged', isExact: true } as const
+      await assert.rejects(describe({ ...named, hash, bytes }), { code: 'NOTHING_STAGED' })
+    }
     await staging.bind('did_1', 'b')
     await staging.bind('did_2')
     assert.equal((await describe({ ...named, hash: sha256('its own way') })).item?.size, 3)

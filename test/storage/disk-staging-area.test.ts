@@ -260,6 +260,21 @@ describe('what is staged on disk', () => {
     assert.deepEqual(known, ['', told.knownAs])
   })
 
+  it('is older than what was current when it began, and than all after a restart', async (t) => {
+    const storage = await openTestStorage(t)
+    const { clock } = storage
+    const activatedAt = clock.now()
+    await stage(storage, 'a', 'as soon as')
+    clock.advance(1)
+    await stage(storage, 'b', 'later')
+    const isBound = async ({ staging }: Pick<typeof storage, 'staging'>, name: string) => {
+      await staging.bind('did_a', name, activatedAt)
+      return staging.staged('did_a', name)?.knownAs === ''
+    }
+    assert.deepEqual([await isBound(storage, 'a'), await isBound(storage, 'b')], [true, false])
+    assert.equal(await isBound(await storage.restart(), 'b'), true)
+  })
+
   it('is kept from them until then where the disk does not take that, and the log says so', async (t) => {
     const storage = await openTestStorage(t)
     await stage(storage, 'a', 'hello')

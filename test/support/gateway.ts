@@ -43,7 +43,7 @@ export async function serveGateway(t: TestContext, options: ServeGatewayOptions 
   const clock = options.realTime ?? fakeClock
   const logger = new CaptureLogger()
   const blobs = new MemoryBlobStore()
-  const memory = new MemoryStagingArea(blobs, options.maxFileBytes)
+  const memory = new MemoryStagingArea(blobs, options.maxFileBytes, () => clock.now())
   const area = options.area ?? memory
   const staging: StagingArea = {
     admit: (...of) => area.admit(...of),

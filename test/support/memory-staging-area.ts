@@ -30,7 +30,8 @@ interface InHand {
 }
 
 export class MemoryStagingArea implements StagingArea {
-  readonly #uploads = new Map<string, StagedUpload>()
+  readonly #uploads = new Map<string, StagedUpload & { readonly begunAt: number }>()
+  readonly #now: () => number
   readonly #blobs: Pick<BlobStore, 'receive'>
   readonly #maxBytes: number
   readonly #inHand = new Set<InHand>()
@@ -38,9 +39,11 @@ export class MemoryStagingArea implements StagingArea {
   constructor(
     blobs: Pick<BlobStore, 'receive'> = new MemoryBlobStore(),
     maxBytes: number = MAX_FILE_BYTES,
+    now: () => number = () => 0,
   ) {
     this.#blobs = blobs
     this.#maxBytes = maxBytes
+    this.#now = now
   }
 
   /** How many uploads wait. */
@@ -57,6 +60,7 @@ export class MemoryStagingArea implements StagingArea {
     bytes: AsyncIterable<Uint8Array>,
   ): Promise<ReceivedUpload> {
     const hand = this.#hold(deviceId)
+    const begunAt = this.#now()
     const expected = { declaredSize, maxBytes: this.#maxBytes }
     const blob = await this.#blobs.receive(bytes, expected).catch((error: unknown) => {
       return hand.endAfter(Promise.reject(error))
@@ -65,7 +69,7 @@ export class MemoryStagingArea implements StagingArea {
       const { dataName, mediaType, member, knownAs } = name
       if (hand.isDropped) await blob.discard()
       if (hand.isDropped) throw shutOut()
-      const upload: StagedUpload = { deviceId, dataName, mediaType, member, knownAs, blob }
+      const upload = { deviceId, dataName, mediaType, member, knownAs, blob, begunAt }
       const key = keyOf(deviceId, member ?? dataName)
       const replaced = this.#uploads.get(key)
       this.#uploads.set(key, upload)
@@ -102,10 +106,11 @@ export class MemoryStagingArea implements StagingArea {
     return this.#uploads.get(keyOf(deviceId, dataName))
   }
 
-  async bind(deviceId: string, dataName?: string): Promise<void> {
+  async bind(deviceId: string, dataName?: string, begunBy: number = Infinity): Promise<void> {
     for (const [key, upload] of this.#uploads) {
       if (upload.deviceId !== deviceId || upload.member !== undefined) continue
       if ((dataName ?? upload.dataName) !== upload.dataName) continue
+      if (upload.begunAt > begunBy) continue
       this.#uploads.set(key, { ...upload, knownAs: upload.knownAs ?? '' })
     }
   }

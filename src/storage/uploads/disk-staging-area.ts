@@ -140,9 +140,10 @@ export class DiskStagingArea implements StagingArea {
     return this.#waitingAs(deviceId, dataName)?.staged
   }
 
-  async bind(deviceId: string, dataName?: string): Promise<void> {
+  async bind(deviceId: string, dataName?: string, begunBy: number = Infinity): Promise<void> {
     const older = this.#waitingOf(deviceId).filter((one) => {
-      return one.member === undefined && (dataName ?? one.dataName) === one.dataName
+      const isNamed = one.member === undefined && (dataName ?? one.dataName) === one.dataName
+      return isNamed && one.begunAt <= begunBy
     })
     await Promise.all(older.map((upload) => upload.bind()))
   }
@@ -184,7 +185,8 @@ export class DiskStagingArea implements StagingArea {
 
   #add(source: UploadSource, isResumable: boolean): Upload {
     if (this.#options.devices?.isValid(source) === false) throw shutOut()
-    const upload = new Upload(this.#deps, source, { isResumable })
+    const begunAt = this.#options.clock.now()
+    const upload = new Upload(this.#deps, source, { isResumable, begunAt })
     this.#uploads.add(upload)
     return upload
   }
