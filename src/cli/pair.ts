@@ -13,7 +13,7 @@ import {
 } from './command.ts'
 import { findDevice, withAdmin } from './devices.ts'
 import { withInput } from './input.ts'
-import { drawFittingQr, type DrawnQr } from './qr.ts'
+import { drawFittingQr } from './qr.ts'
 import { decodeAs } from './setting-options.ts'
 import { columnsOf, complain, print, printJson, rowsOf, showsColours, type Shell } from './shell.ts'
 import { visible } from './visible.ts'
@@ -51,14 +51,20 @@ export async function runRotate(call: SettingsInvocation): Promise<number> {
   throw new CommandError(`Cannot show the new password: ${failure}; ${remedy}`)
 }
 
-/** Pairs a device. @throws {CommandError} when nobody was shown it; then it is removed again. */
+/**
+ * Pairs a device.
+ *
+ * @param hints Lines that stand below its code.
+ * @throws {CommandError} when nobody was shown it; then it is removed again.
+ */
 export async function pairAndShow(
   admin: Pick<Admin, 'pair' | 'revoke'>,
   request: Parameters<Admin['pair']>[0],
   call: Invocation,
+  hints: readonly string[] = [],
 ): Promise<void> {
   const pairing = await admin.pair(request)
-  const failure = await showOnce(call, pairing)
+  const failure = await showOnce(call, pairing, hints)
   if (failure === undefined) return
   const { id } = pairing
   const state = await admin.revoke(id).then(
@@ -69,23 +75,31 @@ export async function pairAndShow(
   throw new CommandError(`Cannot show the device that was paired: ${failure}; ${state}`)
 }
 
-/** The rows besides the code: a ready daemon says so in two, and the cursor has one. */
+/** The rows besides the code: what to do with it, and a prompt of two. */
 const ROWS_BESIDES = 3
 
-const SCAN_PAGE = 'Scan it with the camera of the phone: it opens a page that needs no app.'
-const SCAN_LINK = 'Scan it with an app that opens "clip://" connect links.'
+const SCAN_PAGE = "Scan this with the phone's camera."
+const SCAN_LINK = 'Scan this with an app for "clip://" links.'
+
+const FOR_APPS = 'The password is shown this once. Apps take the link, or url, user and password.'
+
+const FOR_PEERS = [
+  'The password is shown this once. On the other computer type "clipgate join", and paste the',
+  'link there.',
+]
 
 /** Shows a pairing to people or scripts. @returns What kept it from being shown, if anything. */
 async function showOnce(
   { shell, args }: Invocation,
   pairing: Pairing,
+  hints: readonly string[] = [],
 ): Promise<string | undefined> {
   const printing = new Printing(shell)
   try {
     const { id, kind, label, username, password, url, link, page, warning } = pairing
     const value = { id, kind, label, username, password, url, link, page }
     if (args.flag('json')) printJson(shell, value)
-    else await showPairing(shell, pairing, args.text('qr') !== 'link')
+    else await showPairing(shell, pairing, args.text('qr'), hints)
     if (warning !== undefined) complain(shell, `Warning: ${warning}`)
     tellOfFile(shell, args.flag('json'))
     return await printing.failure()
@@ -132,18 +146,26 @@ const NO_COLOURS = [
 ]
 
 /**
- * Prints a pairing for people: user name, password, links; and the code last, so that it
- * stays in the window.
+ * Prints a pairing for people: user name, password, links; and last, so that they stay in the
+ * window, the code and what to do with it. A computer scans none.
  */
-async function showPairing(shell: Shell, pairing: Pairing, prefersPage: boolean): Promise<void> {
+async function showPairing(
+  shell: Shell,
+  pairing: Pairing,
+  qr: string | undefined,
+  hints: readonly string[],
+): Promise<void> {
   const { username, password, url, link } = pairing
-  const page = prefersPage ? pairing.page : undefined
+  const page = qr === 'link' ? undefined : pairing.page
+  const below = [page === undefined ? SCAN_LINK : SCAN_PAGE, ...hints]
   const room = {
     columns: columnsOf(shell) ?? Number.POSITIVE_INFINITY,
-    rows: (rowsOf(shell) ?? Number.POSITIVE_INFINITY) - ROWS_BESIDES,
+    // The cursor has a row, too.
+    rows: (rowsOf(shell) ?? Number.POSITIVE_INFINITY) - Math.max(ROWS_BESIDES, below.length + 1),
   }
+  const forPeer = pairing.kind === 'peer' && qr === undefined
   const texts = page === undefined ? [link] : [page, shortPageLink(url, username, password)]
-  const isDrawn = showsColours(shell)
+  const isDrawn = showsColours(shell) && !forPeer
   const code = isDrawn ? await drawFittingQr(texts, room) : undefined
   const lines = [
     `  device    ${visible(pairing.label)}`,
@@ -155,15 +177,13 @@ async function showPairing(shell: Shell, pairing: Pairing, prefersPage: boolean)
     '  link',
     visible(link),
     '',
-    'The password is shown this once. Apps take the link, or url, user and password.',
-    ...(isDrawn ? ['', ...withCode(code, page)] : []),
-    ...(isDrawn || shell.stdout.isTTY !== true ? [] : ['', ...NO_COLOURS]),
+    ...(forPeer ? FOR_PEERS : [FOR_APPS]),
+    ...(isDrawn
+      ? ['', ...(code === undefined ? [...NO_ROOM, ...hints] : [...code.lines, ...below])]
+      : []),
+    ...(isDrawn || forPeer || shell.stdout.isTTY !== true ? [] : ['', ...NO_COLOURS, ...hints]),
   ]
   for (const line of lines) print(shell, line)
-}
-
-function withCode(code: DrawnQr | undefined, page: string | undefined): readonly string[] {
-  return code === undefined ? NO_ROOM : [page === undefined ? SCAN_LINK : SCAN_PAGE, ...code.lines]
 }
 
 /** Checks `--qr`. @throws {UsageError} */

@@ -7,9 +7,11 @@ import { startDaemon, type Daemon } from '../daemon/start-daemon.ts'
 import { createStreamLogger } from '../station/stream-logger.ts'
 import { takeSystemdNotifier } from '../daemon/systemd-notifier.ts'
 import { readVersion } from '../daemon/version.ts'
+import type { Witness } from '../daemon/witness.ts'
 import { systemClock } from '../lib/clock.ts'
 import { describeFailure, messageOf } from '../lib/describe-failure.ts'
 import { findProgram } from '../lib/find-program.ts'
+import { formatBytes } from '../lib/format-bytes.ts'
 import type { Logger } from '../ports/logger.ts'
 import {
   JSON_FLAG,
@@ -18,7 +20,9 @@ import {
   type Invocation,
   type SettingsInvocation,
 } from './command.ts'
-import { complain, print, printJson, type Shell } from './shell.ts'
+import { columnsOf, complain, print, printJson, type Shell } from './shell.ts'
+import { wrap } from './text-table.ts'
+import { visible } from './visible.ts'
 
 /** Its row of the table of commands, the rest of which a daemon does without. */
 export const SERVE: Command = {
@@ -41,7 +45,9 @@ async function runServe({ shell, args, settings }: SettingsInvocation): Promise<
   // A terminal is told in words when it is ready, and shown the code of what is paired.
   const trail = shell.stderr.isTTY === true ? { ...logger, info: () => undefined } : logger
   const systemd = takeSystemdNotifier(process.env, { clock: systemClock, logger })
-  const daemon = await startDaemon(settings, { logger, trail })
+  const isWatched = shell.stdout.isTTY === true && !isJson
+  const witness = isWatched ? createWitness(shell) : undefined
+  const daemon = await startDaemon(settings, { logger, trail, witness })
   // Not before: a start that fails must end the program.
   surviveFailures(logger)
 
@@ -55,16 +61,19 @@ async function runServe({ shell, args, settings }: SettingsInvocation): Promise<
   })
   if (isJson) printJson(shell, { event: 'ready', gateway, control, mode, clipboard, pid })
   for (const warning of daemon.warnings) complain(shell, `Warning: ${warning}`)
-  const isWatched = shell.stdout.isTTY === true && !isJson
+  const what = mode === 'headless' ? 'headless' : `desktop, clipboard ${clipboard}`
+  const said = `clipgate is ready: ${gateway} (${what}); control ${control}; process ${pid}`
   if (isWatched) {
+    for (const line of wrap(said, columnsOf(shell))) print(shell, line)
     const hint = await explainCall(shell, process.argv[1] ?? '')
     if (hint !== undefined) complain(shell, hint)
   }
-  if (settings.pairFirst || isWatched) await pairFirst(daemon, { shell, args })
-  if (!isJson) {
-    const what = mode === 'headless' ? 'headless' : `desktop, clipboard ${clipboard}`
-    print(shell, `clipgate is ready: ${gateway} (${what}); control ${control}; process ${pid}`)
+  const hints = isWatched ? fitHints(columnsOf(shell)) : []
+  const mayPair = settings.pairFirst || isWatched
+  if (!mayPair || !(await pairFirst(daemon, { shell, args }, hints))) {
+    for (const line of hints) print(shell, line)
   }
+  if (!isJson && !isWatched) print(shell, said)
 
   systemd.ready()
 
@@ -75,16 +84,42 @@ async function runServe({ shell, args, settings }: SettingsInvocation): Promise<
   return 0
 }
 
-/** The very first start ends with something to scan. */
-async function pairFirst({ admin, warnings }: Daemon, call: Invocation): Promise<void> {
-  if ((await admin.devices()).length > 0) return
+const HINTS = ['Panel: clipgate panel', 'Another phone: clipgate pair', 'Stop: Ctrl-C']
+
+/** Says what can be done now, on one line where that has room. */
+function fitHints(columns = Number.POSITIVE_INFINITY): readonly string[] {
+  const line = HINTS.join('   ')
+  return line.length < columns ? [line] : HINTS
+}
+
+/** Tells at the terminal what devices do: never content. */
+function createWitness(shell: Shell): Witness {
+  return {
+    connected: (label, address = 'unknown') =>
+      print(shell, visible(`${label} is connected (${address})`)),
+    sent: (label = 'Another computer', { type, dataName, size }) => {
+      const words = { Text: 'a text', Group: 'several files', Image: dataName, File: dataName }
+      print(shell, visible(`${label} sent ${words[type]} (${formatBytes(size)})`))
+    },
+  }
+}
+
+/** The very first start ends with something to scan. @returns Whether it was shown. */
+async function pairFirst(
+  { admin, warnings }: Daemon,
+  call: Invocation,
+  hints: readonly string[],
+): Promise<boolean> {
+  if ((await admin.devices()).length > 0) return false
   const { pairAndShow } = await import('./pair.ts')
   const nothing = { label: undefined, username: undefined, password: undefined, url: undefined }
   try {
-    await pairAndShow(withoutSaid(admin, warnings), { kind: 'phone', ...nothing }, call)
+    await pairAndShow(withoutSaid(admin, warnings), { kind: 'phone', ...nothing }, call, hints)
+    return true
   } catch (error) {
     // The daemon runs nevertheless, and "clipgate pair" can be tried again.
     complain(call.shell, `Warning: cannot pair a first device: ${messageOf(error)}`)
+    return false
   }
 }
 

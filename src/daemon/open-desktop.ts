@@ -1,8 +1,10 @@
 /** Connects a daemon to the clipboard of the desktop that it runs on, when there is one. @module */
 
+import { homedir } from 'node:os'
 import { DomainError } from '../core/domain-error.ts'
+import type { ReceivedPlace } from '../gateway/gateway-ports.ts'
 import type { Station } from '../station/open-station.ts'
-import { ownSurroundings } from './folders.ts'
+import { nameFolder, ownSurroundings } from './folders.ts'
 import { findClipboards, NO_DESKTOP, NOTHING_SHARED } from './open-system-clipboard.ts'
 import type { Settings } from './settings.ts'
 import type { Desktop } from './share-desktop.ts'
@@ -29,6 +31,14 @@ export async function openDesktop(
   // A tenth of all code, which servers should not wait for.
   const { shareDesktop } = await import('./share-desktop.ts')
   return shareDesktop(station, settings, choice, onTrouble)
+}
+
+/** Where pushed files land. */
+export function placeOf(desktop: Desktop): ReceivedPlace | undefined {
+  const { receivedDir } = desktop
+  if (receivedDir === undefined) return undefined
+  const isShared = desktop.paused() === undefined && desktop.trouble() === undefined
+  return { folder: nameFolder(receivedDir, homedir()), isShared }
 }
 
 function without(mode: Desktop['mode'], warning?: string): Desktop {

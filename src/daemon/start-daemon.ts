@@ -1,6 +1,6 @@
 /** The composition root: one data directory, two listeners, and perhaps a desktop. @module */
 
-import { homedir, hostname } from 'node:os'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { OWNER_ID } from '../core/owner.ts'
 import { createControl } from '../control/create-control.ts'
@@ -9,7 +9,6 @@ import { createDeviceAdmin, type LinkBase, withTrail } from '../control/device-a
 import { warnOfShortMemory } from '../devices/login-memory.ts'
 import type { Notifier } from '../desktop/notifications/notifier.ts'
 import { createGateway, type Gateway } from '../gateway/create-gateway.ts'
-import type { ReceivedPlace } from '../gateway/gateway-ports.ts'
 import { createOwnerRoutes } from '../gateway/owner-routes.ts'
 import { RememberedItems } from '../inbound/remembered-items.ts'
 import { AsyncCleanup } from '../lib/async-cleanup.ts'
@@ -23,12 +22,11 @@ import type { Panel } from '../ports/panel.ts'
 import { DiskPrivateFile, toUnusable } from '../storage/home/own-files.ts'
 import { readLockHolder } from '../storage/home/lock.ts'
 import { chooseBaseUrl, listAddresses, loopbackUrl, readInterfaces } from './addresses.ts'
-import { nameFolder } from './folders.ts'
 import { formatBaseUrl, type HostPort } from './host-port.ts'
 import { Listeners } from './listeners.ts'
 import { openConfigured } from './open-configured.ts'
 import type { Station } from '../station/open-station.ts'
-import { openDesktop } from './open-desktop.ts'
+import { openDesktop, placeOf } from './open-desktop.ts'
 import type { Desktop } from './share-desktop.ts'
 import { OpeningFile } from './opening-file.ts'
 import { isBusy, retryWhileHeld } from './reach-daemon.ts'
@@ -36,6 +34,7 @@ import { describeTransfers, readStatus, toldSettings } from './read-status.ts'
 import { completeSettings, defaultListen, type ClipboardChoice, type Settings } from './settings.ts'
 import { createStreamLogger } from '../station/stream-logger.ts'
 import { readVersion } from './version.ts'
+import { tellArrivals, type Witness } from './witness.ts'
 
 /** How long commands may hold the data directory: each hashes one password at most. */
 const START_PATIENCE_MS = 5000
@@ -78,6 +77,8 @@ export interface StartDaemonOptions {
   readonly trail?: Logger
   /** By default the clock of the system. */
   readonly clock?: Clock
+  /** Told what devices do, as it happens. */
+  readonly witness?: Witness | undefined
 }
 
 /**
@@ -102,9 +103,13 @@ export async function startDaemon(
     const station = await openWhenFree(settings, logger, {
       clock,
       onDiskFull: (isFull) => notifier?.report('disk', isFull),
-      onFirstSighting: ({ label }) => notifier?.greet(label),
+      onFirstSighting: ({ label }, address) => {
+        notifier?.greet(label)
+        options.witness?.connected(label, address)
+      },
     })
     cleanup.add(() => station.close())
+    tellArrivals(station, options.witness)
     const desktop = await openDesktop(station, settings, (isTrouble) => {
       notifier?.report('clipboard', isTrouble)
     })
@@ -214,14 +219,6 @@ async function run(parts: Parts): Promise<Daemon> {
       return { cut: cut() }
     },
   }
-}
-
-/** Where pushed files land. */
-function placeOf(desktop: Desktop): ReceivedPlace | undefined {
-  const { receivedDir } = desktop
-  if (receivedDir === undefined) return undefined
-  const isShared = desktop.paused() === undefined && desktop.trouble() === undefined
-  return { folder: nameFolder(receivedDir, homedir()), isShared }
 }
 
 /** Starts the listener of the phones. */

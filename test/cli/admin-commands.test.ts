@@ -271,7 +271,7 @@ describe('clipgate pair, rotate and revoke', () => {
   it('show the code of the link when asked, for peers, and where there is no page', async (t) => {
     const rows = [
       { args: ['pair', '--qr', 'link'], hasPhonePage: true },
-      { args: ['pair', '--kind', 'peer'], hasPhonePage: true },
+      { args: ['pair', '--kind', 'peer', '--qr', 'link'], hasPhonePage: true },
       { args: ['pair'], hasPhonePage: false },
     ]
     for (const { args, hasPhonePage } of rows) {
@@ -299,7 +299,16 @@ describe('clipgate pair, rotate and revoke', () => {
       assert.equal(/A QR code needs colours/.test(stdout), 'columns' in options)
     }
     const { stdout } = await run(['pair'], { columns: 80, environment: { NO_COLOR: '' } })
-    assert.match(stdout, /Scan it/)
+    assert.match(stdout, /Scan this with the phone's camera\.\n$/)
+  })
+
+  it('say what to type on another computer, which scans nothing', async (t) => {
+    const run = await beside(t, createFakeAdmin())
+    for (const options of [{ columns: 80, rows: 24 }, {}]) {
+      const { stdout } = await run(['pair', '--kind', 'peer', '--label', 'desk'], options)
+      assert.match(stdout, /\nclip:.*\n\n.* On the other computer type "clipgate join", and paste/)
+      assert.doesNotMatch(stdout, /\u001b|Scan|QR/)
+    }
   })
 
   it('are told also where the output cannot be asked what it is, as a pipe on Windows', async (t) => {

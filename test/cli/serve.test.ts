@@ -5,7 +5,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { describe, it } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import { readVersion } from '../../src/daemon/version.ts'
 import { announce } from '../faults/support/raw-device.ts'
 import {
@@ -17,6 +17,7 @@ import {
 import { PROGRAM } from '../support/program.ts'
 import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
+import { readScreen } from './support/read-screen.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const FREE_PORTS = ['--listen', '127.0.0.1:0', '--control', '127.0.0.1:0']
@@ -190,47 +191,93 @@ describe('clipgate serve, whose output cannot be kept,', needs('sh'), () => {
   })
 })
 
+/** Runs `clipgate serve` in a window of this size, and reads what it shows. */
+function watchServe(t: TestContext, folder: string, columns = 0, rows = 0) {
+  const listen = ['--public-url', 'http://192.168.123.210:42720', ...FREE_PORTS]
+  const serve = [process.execPath, ...PROGRAM, 'serve', '--headless', ...listen].join(' ')
+  const size = `stty cols ${columns} rows ${rows} && exec`
+  const terminal = spawn('script', ['-qefc', `${size} ${serve}`, '/dev/null'], {
+    env: isolatedEnvironment(folder, { SHELL: '/bin/sh' }),
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  t.after(() => terminal.kill('SIGKILL'))
+  let shown = ''
+  const texts = terminal.stdout.setEncoding('utf8')[Symbol.asyncIterator]()
+  const until = async (wanted: RegExp): Promise<string> => {
+    while (!wanted.test(shown)) {
+      const { done, value } = await texts.next()
+      assert.ok(done !== true, `${shown} lacks ${wanted}`)
+      shown += value
+    }
+    return shown.replaceAll('\r\n', '\n')
+  }
+  const stop = async () => {
+    process.kill(Number(/process\s+(\d+)/.exec(shown)?.[1]), 'SIGTERM')
+    if (terminal.exitCode === null) await once(terminal, 'exit')
+    return terminal.exitCode
+  }
+  return { until, stop }
+}
+
 describe('clipgate serve on a terminal', needs('script'), () => {
   it('shows what to scan, once, and says in words that it is ready', async (t) => {
     const folder = await temporaryFolder(t)
-    const start = async () => {
-      const args = ['serve', '--headless', ...FREE_PORTS]
-      const command = [process.execPath, ...PROGRAM, ...args].join(' ')
-      const terminal = spawn('script', ['-qefc', command, '/dev/null'], {
-        env: isolatedEnvironment(folder, { SHELL: '/bin/sh' }),
-        stdio: ['ignore', 'pipe', 'ignore'],
-      })
-      t.after(() => terminal.kill('SIGKILL'))
-      let shown = ''
-      for await (const text of terminal.stdout.setEncoding('utf8')) {
-        shown += text
-        const pid =
-          /clipgate is ready: http:\/\/127\.0\.0\.1:\d+ \(headless\).* process (\d+)/.exec(
-            shown,
-          )?.[1]
-        if (pid === undefined) continue
-        process.kill(Number(pid), 'SIGTERM')
-        if (terminal.exitCode === null) await once(terminal, 'exit')
-        break
-      }
-      return { shown, code: terminal.exitCode }
-    }
-    const first = await start()
-    assert.equal(first.code, 0)
-    assert.match(first.shown, /Warning: .*phones cannot reach this URL/)
-    assert.match(
-      first.shown,
-      /password {2}[\w-]{22}\r\n[\s\S]*clip:\/\/connect[\s\S]*▀[\s\S]*is ready/,
-    )
-    assert.equal(first.shown.split('Warning').length, 2)
+    const first = watchServe(t, folder)
+    const shown = await first.until(/Stop: Ctrl-C/)
+    assert.match(shown, /is ready: http:\/\/127\.0\.0\.1:\d+ \(headless\)/)
+    assert.match(shown, /is ready[\s\S]*password {2}[\w-]{22}\n[\s\S]*clip:\/\/connect[\s\S]*▀/)
     // The terminal says in words what the log would say beside the code.
-    assert.doesNotMatch(first.shown, / info /)
-    assert.match(
-      first.shown,
-      /not on your PATH: where it says "clipgate", type: node .*main\.[jt]s\r\n/,
+    assert.doesNotMatch(shown, / info /)
+    assert.match(shown, /not on your PATH: where it says "clipgate", type: node .*main\.[jt]s\n/)
+    assert.equal(await first.stop(), 0)
+    const second = watchServe(t, folder)
+    assert.doesNotMatch(await second.until(/Stop: Ctrl-C/), /▀|password/)
+    assert.equal(await second.stop(), 0)
+  })
+
+  for (const [columns, rows] of [
+    [80, 24],
+    [40, 24],
+  ] as const) {
+    it(`has the code and what to do in a window of ${columns} by ${rows}`, async (t) => {
+      const serve = watchServe(t, await temporaryFolder(t), columns, rows)
+      const shown = await serve.until(/Stop: Ctrl-C\r\n/)
+      const window = shown.split('\n').slice(-rows)
+      const words = window.filter((line) => !line.startsWith('\u001b'))
+      assert.ok(words.every((line) => line.length < columns || /clip:|http:/.test(line)))
+      const below = words.slice(words.indexOf("Scan this with the phone's camera."))
+      const hints = ['Panel: clipgate panel', 'Another phone: clipgate pair', 'Stop: Ctrl-C']
+      assert.equal(
+        below.join('   '),
+        `Scan this with the phone's camera.   ${hints.join('   ')}   `,
+      )
+      assert.match(readScreen(window.join('\n')), /^http:\/\/192\.168\.123\.210:42720\/phone#/)
+      await serve.stop()
+    })
+  }
+
+  it('tells who is connected, and what was sent, without its content', async (t) => {
+    const serve = watchServe(t, await temporaryFolder(t), 80, 24)
+    const shown = await serve.until(/Stop: Ctrl-C/)
+    const [, base, username, password] =
+      /is ready: (\S+)[\s\S]*user {6}(\S+)\n {2}password {2}(\S+)/.exec(shown) ?? []
+    const send = async (path: string, body: string) => {
+      const login = Buffer.from(`${username}:${password}`).toString('base64')
+      const headers = { Authorization: `Basic ${login}` }
+      const { status } = await fetch(`${base}${path}`, { method: 'PUT', headers, body })
+      assert.equal(status, 200)
+    }
+    const push = (document: object) => send('/Sync.json', JSON.stringify(document))
+    await push({ type: 'Text', text: 'secret words' })
+    await serve.until(
+      /^Phone is connected \(127\.0\.0\.1\)\r\n[\s\S]*^Phone sent a text \(12 bytes\)\r\n/m,
     )
-    const second = await start()
-    assert.doesNotMatch(second.shown, /▀|password/)
+    const dataName = 'IMG\u202e_0001.jpg'
+    await send(`/file/${encodeURIComponent(dataName)}`, 'photo')
+    await push({ type: 'File', hasData: true, dataName })
+    const all = await serve.until(/Phone sent IMG\\u\{202e\}_0001\.jpg \(5 bytes\)\r\n/)
+    assert.doesNotMatch(all, /secret|photo/)
+    await serve.stop()
   })
 })
 

@@ -24,7 +24,7 @@ async function watch(line: string, cwd: string, env: NodeJS.ProcessEnv): Promise
   let screen = ''
   for await (const text of terminal.stdout.setEncoding('utf8')) {
     screen += text
-    if (!screen.includes('clipgate is ready') || terminal.stdin.writableEnded) continue
+    if (!screen.includes('Stop: Ctrl-C') || terminal.stdin.writableEnded) continue
     terminal.stdin.end(CTRL_C)
   }
   // npm has codes of its own for programs that end so.
