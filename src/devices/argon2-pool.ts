@@ -9,7 +9,13 @@ import { formatBytes } from '../lib/format-bytes.ts'
 import { Seldom } from '../lib/seldom.ts'
 import type { Logger } from '../ports/logger.ts'
 import { Argon2Threads, type PendingJob, type ThreadOwner } from './argon2-threads.ts'
-import { LOGIN_BYTES, readMemoryRoom, UPLOAD_BYTES, type MemoryRoom } from './login-memory.ts'
+import {
+  EASY_BYTES,
+  LOGIN_BYTES,
+  readMemoryRoom,
+  UPLOAD_BYTES,
+  type MemoryRoom,
+} from './login-memory.ts'
 import type { Argon2Job } from './phc-string.ts'
 import { VerificationQueue, type Place } from './verification-queue.ts'
 
@@ -72,6 +78,11 @@ export class Argon2Pool implements ThreadOwner {
     return room !== undefined && room.left < UPLOAD_BYTES
   }
 
+  get isTight(): boolean {
+    const room = this.#room()
+    return room !== undefined && room.limit < EASY_BYTES
+  }
+
   get isCrowded(): boolean {
     return this.#waiting.size >= CROWD
   }
@@ -110,12 +121,12 @@ export class Argon2Pool implements ThreadOwner {
   }
 
   /** @throws {DomainError} `VERIFIER_BUSY`, which it says now and then. */
-  checkRoom(): void {
+  checkRoom(spare: number): void {
     const room = this.#room()
-    if (room === undefined || room.left >= LOGIN_BYTES) return
+    if (room === undefined || room.left >= LOGIN_BYTES + spare) return
     if (this.#told.take()) {
       this.#logger?.warn('Logins are refused: the limit on memory has no room for them', {
-        needed: formatBytes(LOGIN_BYTES),
+        needed: formatBytes(LOGIN_BYTES + spare),
         left: formatBytes(Math.max(0, room.left)),
         limit: formatBytes(room.limit),
       })

@@ -6,7 +6,9 @@
 
 import { Worker, type ResourceLimits } from 'node:worker_threads'
 import { DomainError } from '../core/domain-error.ts'
+import { MIB } from '../core/limits.ts'
 import type { Clock } from '../lib/clock.ts'
+import { MemoryTurn, type MemoryHolder } from '../lib/memory-turn.ts'
 import { ownFile } from '../lib/program-files.ts'
 import type { Argon2Job } from './phc-string.ts'
 
@@ -15,6 +17,9 @@ const IDLE_MS = 5_000
 
 /** A few kilobytes of program. The memory of a run lies outside of what this limits. */
 const HEAP_LIMITS: ResourceLimits = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1 }
+
+/** Once there was a long text, what is left of it goes up and down by so much. */
+const SPARE_BYTES: number = 8 * MIB
 
 /** A job, and who asked for it. */
 export interface PendingJob {
@@ -32,16 +37,23 @@ export interface ThreadOwner {
   readonly isCrowded: boolean
   /** Whether so little memory is left that an idle thread has to give its own back at once. */
   readonly isShort: boolean
+  /** Whether the limit on memory is too low for a login and a long text at the same time. */
+  readonly isTight: boolean
   /** Takes the job whose turn it is out of its queue. */
   takeNext(): PendingJob | undefined
-  /** @throws {DomainError} Why no thread may be started for its jobs. */
-  checkRoom(): void
+  /**
+   * @param spare Bytes that have to be left beside those of the thread.
+   * @throws {DomainError} Why no thread may be started for its jobs.
+   */
+  checkRoom(spare: number): void
   /** Hears why a thread does not use the kernel. */
   warn(reason: string): void
 }
 
 interface Thread {
   readonly worker: Worker
+  /** Resolves when its memory is given back. */
+  readonly ended: Promise<unknown>
   running: PendingJob | undefined
   /** It was told to end. */
   isEnding: boolean
@@ -52,14 +64,22 @@ interface Thread {
 const threadsOf = new WeakMap<Clock, Argon2Threads>()
 
 /** The threads that the owners have in common. */
-export class Argon2Threads {
+export class Argon2Threads implements MemoryHolder {
   readonly #clock: Clock
   /** The one that was served longest ago comes first. */
   readonly #owners = new Set<ThreadOwner>()
   readonly #threads = new Set<Thread>()
+  /** Somebody else has the memory that a thread would take. */
+  #givesWay = false
+  #spare = 0
 
   private constructor(clock: Clock) {
     this.#clock = clock
+    MemoryTurn.of(clock).holder = this
+  }
+
+  get isTight(): boolean {
+    return [...this.#owners].some(({ isTight }) => isTight)
   }
 
   /** The threads of a program, with one owner more. */
@@ -92,12 +112,27 @@ export class Argon2Threads {
     await Promise.all(threads.map(({ worker }) => worker.terminate()))
   }
 
+  /** Ends the threads when their runs have ended: jobs wait from now on. */
+  async giveWay(): Promise<void> {
+    this.#givesWay = true
+    this.#spare = SPARE_BYTES
+    const threads = [...this.#threads]
+    for (const thread of threads) if (thread.running === undefined) this.#end(thread)
+    await Promise.all(threads.map(({ ended }) => ended))
+  }
+
+  goOn(): void {
+    this.#givesWay = false
+    this.#runNext()
+  }
+
   #findThread(owner: ThreadOwner): Thread | undefined {
+    if (this.#givesWay) return undefined
     for (const thread of this.#threads) if (isFree(thread)) return thread
     const most = Math.max(...[...this.#owners].map(({ maxThreads }) => maxThreads))
     if (this.#threads.size >= most) return undefined
     try {
-      owner.checkRoom()
+      owner.checkRoom(this.#spare)
     } catch (error) {
       if (this.#threads.size > 0) return undefined
       throw error
@@ -109,8 +144,10 @@ export class Argon2Threads {
     // Loaders of the main thread (tsx) would cost the worker time and memory for nothing.
     const options = { execArgv: [], resourceLimits: HEAP_LIMITS }
     const worker = new Worker(ownFile('./argon2-worker.js', import.meta.url), options)
+    const ended = new Promise((resolve) => worker.once('exit', resolve))
     const thread: Thread = {
       worker,
+      ended,
       running: undefined,
       isEnding: false,
       stopIdling: () => undefined,
@@ -136,12 +173,13 @@ export class Argon2Threads {
     const pending = thread.running
     const next = this.#takeNext()
     if (next !== undefined) this.#run(thread, next)
-    else if (pending?.owner.isShort === true) this.#end(thread)
+    else if (this.#givesWay || pending?.owner.isShort === true) this.#end(thread)
     else this.#rest(thread)
     pending?.resolve(tag)
   }
 
   #takeNext(): PendingJob | undefined {
+    if (this.#givesWay) return undefined
     for (const owner of this.#owners) {
       const next = owner.takeNext()
       if (next === undefined) continue
@@ -170,9 +208,14 @@ export class Argon2Threads {
     if (!this.#threads.delete(thread)) return
     thread.stopIdling()
     thread.running?.reject(error)
+    this.#runNext()
+  }
+
+  /** Starts a thread for the job whose turn it is, if there is one. */
+  #runNext(): void {
     for (let next = this.#takeNext(); next !== undefined; next = this.#takeNext()) {
       try {
-        next.owner.checkRoom()
+        next.owner.checkRoom(this.#spare)
         this.#run(this.#start(), next)
         return
       } catch (cause) {

@@ -15,6 +15,9 @@ export const LOGIN_BYTES: number = 68 * MIB
 /** Bytes that files take that come: a worker that hashes, and pieces on their way to the disk. */
 export const UPLOAD_BYTES: number = 32 * MIB
 
+/** With this limit a login and the longest texts have room at the same time. */
+export const EASY_BYTES: number = 256 * MIB
+
 /** A limit, in bytes. */
 export interface MemoryRoom {
   readonly limit: number

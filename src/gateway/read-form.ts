@@ -4,6 +4,7 @@
  */
 
 import type { IncomingMessage } from 'node:http'
+import { LONG_BYTES } from '../http/held-bytes.ts'
 import { type BodyCall, declaredLength, StreamedBody } from '../http/read-body.ts'
 import { readTextOf, readMultipart, type Part } from '../http/multipart.ts'
 import type { FieldPicker } from './wire/fields.ts'
@@ -74,10 +75,15 @@ async function* held(
   bytes: AsyncIterable<Uint8Array>,
   most: number,
 ): AsyncGenerator<Uint8Array, void> {
+  let length = 0
   for await (const chunk of bytes) {
     call.holdBytes(chunk.length, most)
+    const before = length
+    length += chunk.length
+    if (before <= LONG_BYTES && length > LONG_BYTES) await call.waitForMemory()
     yield chunk
   }
+  if (length > LONG_BYTES) await call.waitForMemory()
 }
 
 /** Browsers send an empty file name when no file was chosen. */

@@ -60,6 +60,12 @@ export interface Call<Principal = unknown, Params = unknown> {
    * @throws {HttpError} `OVERLOADED` when they are not few, and all requests hold too many.
    */
   holdBytes(count: number, most: number): void
+
+  /**
+   * Waits until it may have much memory, which a long body takes while it is read and served. Once
+   * it has been, this only gives it more time, or waits again.
+   */
+  waitForMemory(): Promise<void>
 }
 
 /** Answers one request, or throws. Answers synchronously when it can: promises cost throughput. */

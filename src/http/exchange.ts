@@ -8,6 +8,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../lib/clock.ts'
+import type { HeldTurn, MemoryTurn } from '../lib/memory-turn.ts'
 import type { Call } from './call.ts'
 import { findClientAddress, type AddressTest } from './client-address.ts'
 import type { Connection } from './connection.ts'
@@ -21,6 +22,7 @@ export interface SharedByExchanges {
   /** Absent where no proxy is trusted. */
   readonly isTrustedProxy: AddressTest | undefined
   readonly heldBytes: HeldBytes
+  readonly memoryTurn: MemoryTurn
 }
 
 /** One request and its answer. */
@@ -47,6 +49,7 @@ export class Exchange implements Call {
   /** How many of them it may hold without asking. */
   #reserved = SMALL_BYTES
   #giveBack: (() => void) | undefined = undefined
+  #turn: HeldTurn | undefined = undefined
 
   constructor(
     request: IncomingMessage,
@@ -143,6 +146,16 @@ export class Exchange implements Call {
     const wanted = this.#held <= SHORT_BYTES ? Math.min(most, SHORT_BYTES) : most
     this.#reserved = Math.max(this.#reserved, wanted)
     this.#giveBack = this.#shared.heldBytes.reserve(this.client, this.#reserved)
+  }
+
+  async waitForMemory(): Promise<void> {
+    if (this.#turn?.renew() === true) return
+    this.#turn = await this.#shared.memoryTurn.take()
+  }
+
+  /** The handler has ended, and others may have much memory. */
+  endTurn(): void {
+    this.#turn?.release()
   }
 
   /** Gives back what it holds: nothing that was read is needed any more, nor sent back. */

@@ -16,6 +16,9 @@ export const SMALL_BYTES: number = 16 * 1024
 /** For what is not longer, no more is set aside. */
 export const SHORT_BYTES: number = 64 * 1024
 
+/** A longer body takes several times as much memory; see `memory-turn.ts`. */
+export const LONG_BYTES: number = 1024 * 1024
+
 /** Two of the longest documents. Each costs several times as much while it is served. */
 const MAX_HELD_BYTES: number = 32 * 1024 * 1024
 

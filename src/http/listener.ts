@@ -9,6 +9,7 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { systemClock, type Clock } from '../lib/clock.ts'
+import { MemoryTurn } from '../lib/memory-turn.ts'
 import type { Call, Handler, Preparation, Route } from './call.ts'
 import { createAddressTest } from './client-address.ts'
 import { connectionOf, Logins, WaitingRequests } from './connection.ts'
@@ -128,6 +129,7 @@ class Kernel<Principal> {
       clock,
       isTrustedProxy: trustedProxies.length > 0 ? createAddressTest(trustedProxies) : undefined,
       heldBytes: new HeldBytes(),
+      memoryTurn: MemoryTurn.of(clock),
     }
   }
 
@@ -219,12 +221,14 @@ class Kernel<Principal> {
   }
 
   #send(exchange: Exchange, reply: Reply): void | Promise<void> {
+    exchange.endTurn()
     if (this.#isDraining()) exchange.closeAfterwards()
     return this.#sender.send(exchange, reply)
   }
 
   #fail(exchange: Exchange, thrown: unknown): void {
     const { response } = exchange
+    exchange.endTurn()
     // The answer may take its time, while the client sends what nobody reads any more.
     exchange.releaseBytes()
     try {

@@ -12,12 +12,13 @@ import { handOver } from '../lib/give-back.ts'
 import { GrowingBuffer } from '../lib/growing-buffer.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Call } from './call.ts'
+import { LONG_BYTES } from './held-bytes.ts'
 import { HttpError } from './http-error.ts'
 import { JsonScan, parseScannedJson } from './json-body.ts'
 import { afterWhatCame, type SilenceTimer } from './silence.ts'
 
 /** The part of a call that body readers need. */
-export type BodyCall = Pick<Call, 'request' | 'clock' | 'beginBody' | 'holdBytes'>
+export type BodyCall = Pick<Call, 'request' | 'clock' | 'beginBody' | 'holdBytes' | 'waitForMemory'>
 
 /** Bytes and chunks that may wait for a slow consumer before the sender is held back. */
 const MAX_WAITING_BYTES: number = 256 * 1024
@@ -175,14 +176,22 @@ async function readPieces(
   // Only a fast path: the length may be absent, or a lie.
   if ((length ?? 0) > limit) throw tooLarge(limit)
   if (length !== undefined) call.holdBytes(length, length)
-  const take = (piece: Uint8Array): void => {
+  let isLong = (length ?? 0) > LONG_BYTES
+  if (isLong) await call.waitForMemory()
+  const inbox = new BodyInbox(call, limit)
+  const take = (piece: Uint8Array): Promise<void> | undefined => {
     if (length === undefined) call.holdBytes(piece.length, limit)
     look(piece)
+    if (isLong || inbox.received <= LONG_BYTES) return undefined
+    isLong = true
+    return call.waitForMemory()
   }
-  const inbox = new BodyInbox(call, limit)
   const timer = limitTime(inbox, call.clock)
   try {
-    return await collect(inbox, take, length)
+    const bytes = await collect(inbox, take, length)
+    // It may have come too slowly for one turn.
+    if (isLong) await call.waitForMemory()
+    return bytes
   } finally {
     timer.cancel()
     inbox.close()
@@ -285,19 +294,19 @@ export async function skipBody(call: BodyCall, limit: number): Promise<void> {
 
 async function collect(
   inbox: BodyInbox,
-  take: (piece: Uint8Array) => void,
+  take: (piece: Uint8Array) => Promise<void> | undefined,
   length: number | undefined,
 ): Promise<Uint8Array> {
   const first = await inbox.next()
   if (first === undefined) return new Uint8Array(0)
-  take(first)
+  await take(first)
   let chunk = await inbox.next()
   if (chunk === undefined) return first
   // A length that was announced is counted by now, and costs no memory before it comes.
   const bytes = new GrowingBuffer(length)
   bytes.append(first)
   while (chunk !== undefined) {
-    take(chunk)
+    await take(chunk)
     bytes.append(chunk)
     chunk = await inbox.next()
   }

@@ -7,6 +7,7 @@ import { Argon2Pool, type Argon2PoolOptions } from '../../src/devices/argon2-poo
 import type { MemoryRoom } from '../../src/devices/login-memory.ts'
 import type { Argon2Job } from '../../src/devices/phc-string.ts'
 import type { Place } from '../../src/devices/verification-queue.ts'
+import { MemoryTurn } from '../../src/lib/memory-turn.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 
@@ -197,6 +198,26 @@ describe('Argon2Pool', () => {
     room = { limit: 96 * MIB, left: 80 * MIB }
     assert.equal((await next).length, 32)
     assert.equal(clock.pending, 1)
+  })
+
+  it('ends its worker at once for a long text where the limit on memory is low, and waits', async (t) => {
+    const { clock, pool } = openPool(t, { room: () => ({ limit: 128 * MIB, left: 80 * MIB }) })
+    const before = activeWorkers()
+    const running = pool.derive(JOB, PLACE)
+    const text = await MemoryTurn.of(clock).take()
+    assert.equal((await running).length, 32)
+    assert.equal(activeWorkers(), before)
+    const waiting = pool.derive(JOB, PLACE)
+    const late = assert.rejects(pool.derive(JOB, { ...PLACE, lane: 'b' }), {
+      code: 'VERIFIER_BUSY',
+    })
+    assert.equal(activeWorkers(), before)
+    clock.advance(3_000)
+    await assert.rejects(waiting, { code: 'VERIFIER_BUSY' })
+    await late
+    const next = pool.derive(JOB, PLACE)
+    text.release()
+    assert.equal((await next).length, 32)
   })
 
   it('keeps a worker that is asked again before it has been idle for long', async (t) => {

@@ -235,6 +235,38 @@ describe('the program as it is built', () => {
     }
   })
 
+  it(
+    'takes a long text in 128 MiB while strangers guess passwords, and lives',
+    needsGroup,
+    async (t) => {
+      const place = await temporaryFolder(t)
+      const home = { main: join(dist, 'cli/main.js'), folder: place, args: ['--headless'] }
+      const first = await startDaemonProcess(t, home)
+      const { username, password } = await first.pair('Phone')
+      await first.stop()
+
+      const { group, inside } = makeGroup(128)
+      const daemon = await startDaemonProcess(t, { ...home, wrapper: inside })
+      const url = `${daemon.ready.gateway}/Sync.json`
+      const login = (word: string) => ({ authorization: `Basic ${btoa(`${username}:${word}`)}` })
+      assert.equal((await fetch(url, { headers: login(password) })).status, 200)
+      for (let time = 0; time < 3; time += 1) {
+        const guess = fetch(url, { headers: login(`wrong password ${time}`) })
+        const body = JSON.stringify({
+          type: 'Text',
+          text: `${time}`.repeat(8 * MIB),
+          hasData: false,
+        })
+        const answer = await fetch(url, { method: 'PUT', headers: login(password), body })
+        assert.equal(answer.status, 200, daemon.stderr())
+        assert.match(String((await guess).status), /401|503/)
+      }
+      assert.equal(await daemon.stop(), 0)
+      assert.equal(group.read().killed, 0)
+      group.remove()
+    },
+  )
+
   it('exports each type that its library mentions', async () => {
     const read = async (name: string) =>
       (await readFile(join(dist, `${name}.d.ts`), 'utf8')).replaceAll(/\/\*[^]*?\*\//g, '')

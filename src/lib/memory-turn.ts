@@ -1,0 +1,82 @@
+/**
+ * Where memory is short: one at a time has much of it, and what is kept for later goes meanwhile.
+ * All parts of a program have the turn in common.
+ * @module
+ */
+
+import type { Clock } from './clock.ts'
+import { Semaphore } from './semaphore.ts'
+
+/** A turn ends after this time: bodies may come slowly, and the others wait. */
+const MOST_MS = 5000
+
+/** Who has much memory at other times, and some for later. */
+export interface MemoryHolder {
+  /** Whether there is not enough for both. */
+  readonly isTight: boolean
+  /** Gives all of it back when its work allows, and takes none before `goOn`. Never rejects. */
+  giveWay(): Promise<void>
+  goOn(): void
+}
+
+/** A turn that somebody has. */
+export interface HeldTurn {
+  /** Starts its time again. @returns Whether it had not ended. */
+  renew(): boolean
+  /** Ends it; calling it twice is fine. */
+  release(): void
+}
+
+const NO_TURN: HeldTurn = { renew: () => true, release: () => undefined }
+
+/** By clock: programs have one, and each test has its own. */
+const turnOf = new WeakMap<Clock, MemoryTurn>()
+
+/** The turn of a program. */
+export class MemoryTurn {
+  /** The one that makes way for the others. */
+  holder: MemoryHolder | undefined
+  readonly #clock: Clock
+  readonly #queue = new Semaphore(1)
+
+  private constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  static of(clock: Clock): MemoryTurn {
+    const turn = turnOf.get(clock) ?? new MemoryTurn(clock)
+    turnOf.set(clock, turn)
+    return turn
+  }
+
+  /** Waits for the turn; where memory is not short, for nothing. It has to be released. */
+  take(): Promise<HeldTurn> {
+    const { holder } = this
+    if (holder?.isTight !== true) return Promise.resolve(NO_TURN)
+    return new Promise((resolve, reject) => {
+      const work = async (): Promise<void> => {
+        await holder.giveWay()
+        await new Promise<void>((end) => resolve(this.#begin(end)))
+        holder.goOn()
+      }
+      this.#queue.run(work).catch(reject)
+    })
+  }
+
+  #begin(end: () => void): HeldTurn {
+    let isOver = false
+    const release = (): void => {
+      isOver = true
+      cancel()
+      end()
+    }
+    let cancel = this.#clock.after(MOST_MS, release)
+    const renew = (): boolean => {
+      if (isOver) return false
+      cancel()
+      cancel = this.#clock.after(MOST_MS, release)
+      return true
+    }
+    return { renew, release }
+  }
+}
