@@ -145,11 +145,14 @@ export class Dialects {
 
   /**
    * Notes that a document of a device was refused since the bytes of its hash are not here. It may
-   * have left them out on our word, or hash otherwise from now on: its next attempt decides.
+   * have left them out on our word.
+   *
+   * @param isDoubtful Whether there was an upload for one that hashes otherwise: then the next
+   *   attempt decides.
    */
-  noteMissing({ principal }: Pick<DeedCall, 'principal'>): void {
+  noteMissing({ principal }: Pick<DeedCall, 'principal'>, isDoubtful: boolean): void {
     this.#exact.add(principal.id)
-    if (this.hashesAsWe({ principal })) this.#hashesAsWe.delete(principal.id)
+    if (isDoubtful) this.#hashesAsWe.delete(principal.id)
   }
 
   /** Forgets what a device has pushed. */

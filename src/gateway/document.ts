@@ -143,9 +143,13 @@ export function putDocument(deps: HandlerDeps): Handler<Principal> {
       // It may have left an upload out because it was told that the item is here.
       const isMissing = error instanceof DomainError && error.code === 'NOTHING_STAGED'
       if (isMissing && isHash(hash)) {
-        dialects.noteMissing(call)
+        const { id } = call.principal
+        const name = dataName || document.text
+        const waiting = isExact ? staging.staged(id, name) : undefined
+        const isForThatAlone = waiting !== undefined && waiting.knownAs === undefined
+        dialects.noteMissing(call, isForThatAlone)
         // The same document again does not mean what has waited until now, either.
-        if (isExact) await staging.bind(call.principal.id, dataName || document.text)
+        if (isForThatAlone) await staging.bind(id, name)
       }
       throw error
     }

@@ -69,6 +69,9 @@ describe('PUT /file/{dataName}', () => {
     assert.equal(await pushes(sha256('first')), 200)
     // Nothing is seen of the next upload: it was refused to a stranger, or never left the phone.
     await uploads('older')
+    await phone.fetch('/file/a', put('newer', { 'content-encoding': 'gzip' }))
+    assert.equal(await pushes(sha256('newer')), 404)
+    await uploads('older')
     assert.deepEqual([await pushes(sha256('newer')), await pushes(sha256('newer'))], [404, 404])
     assert.equal((await phone.download()).toString(), 'first')
     assert.equal(await pushes(sha256('older')), 200)
