@@ -123,6 +123,26 @@ const OPTIONS = {
   plugins: [BUILTINS],
 }
 
+/**
+ * Has a worker load the packages that are beside it.
+ *
+ * @type {import('esbuild').Plugin}
+ */
+const OWN_PACKAGES = {
+  name: 'own-packages',
+  setup(plugin) {
+    plugin.onLoad({ filter: /-worker\.js$/ }, async ({ path }) => {
+      const text = await readFile(path, 'utf8')
+      const contents = text.replace(/\brequire\('([^.'][^']*)'\)/g, (_, name) => {
+        const file = Object.entries(FILES).find(([known]) => known === name)?.[1]
+        if (file === undefined) throw new Error(`Nothing puts ${name} beside the workers`)
+        return `require('./${file}')`
+      })
+      return { contents, loader: 'js' }
+    })
+  },
+}
+
 // What follows replaces the modules, and nobody imports the program as a library.
 await rm(join(OUT, 'cli'), { recursive: true })
 for (const path of await readdir(OUT, { recursive: true })) {
@@ -169,13 +189,14 @@ for (const path of await readdir('src', { recursive: true })) {
   if (path.endsWith('-helper.js')) await copyFile(from, join(OUT, basename(path)))
   if (path.endsWith('-kernel.wasm')) await copyFile(from, to)
   if (!path.endsWith('-worker.js')) continue
-  const text = await readFile(from, 'utf8')
-  const { code } = await transform(withOwnPackages(text), {
+  await build({
+    ...OPTIONS,
+    entryPoints: { [basename(path, '.js')]: from },
+    outdir: join(OUT, FOLDER),
+    splitting: false,
     minify: true,
-    target: TARGET,
-    legalComments: 'none',
+    plugins: [OWN_PACKAGES],
   })
-  await writeFile(to, code)
 }
 
 await writePages(join(OUT, FOLDER))
@@ -186,19 +207,6 @@ await writeFile(join(OUT, 'licenses.txt'), await formatLicenses('.'))
 // npm puts it where `man` looks.
 const man = await promisify(execFile)(process.execPath, [join(OUT, 'cli/main.js'), 'help', '--man'])
 await writeFile(join(OUT, 'clipgate.1'), man.stdout)
-
-/**
- * Has a worker load the packages that are beside it.
- *
- * @param {string} text
- */
-function withOwnPackages(text) {
-  return text.replace(/\brequire\('([^.'][^']*)'\)/g, (_, name) => {
-    const file = Object.entries(FILES).find(([known]) => known === name)?.[1]
-    if (file === undefined) throw new Error(`Nothing puts ${name} beside the workers`)
-    return `require('./${file}')`
-  })
-}
 
 /**
  * Without the types. A value may have the name `type` itself.

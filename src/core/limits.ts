@@ -70,6 +70,9 @@ export const MAX_GROUP_DEPTH = 64
 /** A relative name in a Group, in UTF-8: the longest path that every usual system can make. */
 export const MAX_GROUP_NAME_BYTES = 1024
 
+/** All relative names in a Group that came, in UTF-16 code units: a hundred for each entry. */
+export const MAX_GROUP_NAMES_LENGTH: number = MIB
+
 /** A Group that came is looked into up to this: a second or two, behind ten of its upload. */
 export const MAX_UNPACKED_BYTES: number = 512 * MIB
 

@@ -59,30 +59,6 @@ export function nameHashOf(dataName: string, sha256: string): string {
   return nameHashWith(dataName, sha256, (text) => createHash('sha256').update(text).digest('hex'))
 }
 
-/** A file or a folder of a Group, as it is unpacked. */
-export interface GroupEntry {
-  /** With slashes between its segments, and none at its end. */
-  readonly name: string
-  /** Absent for a folder. */
-  readonly file?: { readonly size: number; readonly sha256: string } | undefined
-}
-
-/**
- * The hash that programs of the reference protocol expect in the document of a Group, in lower-case
- * hex: they compute it of the files and folders that they have unpacked.
- */
-export function groupHashOf(entries: readonly GroupEntry[]): string {
-  const lines = entries.map(({ name: path, file }) => {
-    const name = file === undefined ? `${path}/` : path
-    const line = file && `F|${name}|${file.size}|${file.sha256.toUpperCase()}\0`
-    return { name: Buffer.from(name), line: line ?? `D|${name}\0` }
-  })
-  lines.sort((a, b) => Buffer.compare(a.name, b.name))
-  const hash = createHash('sha256')
-  for (const { line } of lines) hash.update(line)
-  return hash.digest('hex')
-}
-
 /** Both digests of `bytes`, computed on this thread: for texts and other small things. */
 export async function digestsOf(bytes: Uint8Array): Promise<Digests> {
   const sha256 = createHash('sha256').update(bytes).digest('hex')

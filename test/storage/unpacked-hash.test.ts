@@ -5,7 +5,12 @@ import { readFile, readdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { deflateRawSync } from 'node:zlib'
-import { MAX_GROUP_ENTRIES, MAX_UNPACKED_BYTES } from '../../src/core/limits.ts'
+import {
+  MAX_GROUP_DEPTH,
+  MAX_GROUP_ENTRIES,
+  MAX_GROUP_NAMES_LENGTH,
+  MAX_UNPACKED_BYTES,
+} from '../../src/core/limits.ts'
 import { streamOf } from '../support/byte-streams.ts'
 import { execute } from '../support/execute.ts'
 import { needs } from '../support/requirements.ts'
@@ -31,6 +36,8 @@ interface Entry {
   /** As it is declared. */
   readonly size?: number
   readonly offset?: number
+  /** Bytes behind those that are packed. */
+  readonly behind?: Uint8Array
 }
 
 /** An archive, right or wrong. */
@@ -38,7 +45,8 @@ function zipOf(...entries: readonly Entry[]): Buffer {
   const [local, directory]: [Buffer[], Buffer[]] = [[], []]
   let at = 0
   for (const { name, content = Buffer.from('x'), method = 0, flags = 0, ...told } of entries) {
-    const packed = method === 8 ? deflateRawSync(content) : content
+    const deflated = method === 8 ? deflateRawSync(content) : content
+    const packed = told.behind ? Buffer.concat([deflated, told.behind]) : deflated
     const bytes = Buffer.from(name)
     const header = Buffer.alloc(30)
     header.write('PK\x03\x04')
@@ -76,7 +84,24 @@ async function setUp(t: TestContext) {
 }
 
 const ZEROS = Buffer.alloc(2_000_000)
-const [ZERO, DEEP] = [Buffer.from('0'), 'a/'.repeat(400)]
+const ZERO = Buffer.from('0')
+
+/** Names of a file each, and of a folder at the top that has those of the files in it. */
+function inFolder(...names: readonly string[]): Buffer {
+  return zipOf({ name: 'g/' }, ...names.map((name) => ({ name: `g/${name}` })))
+}
+
+function inFolders(depth: number): string {
+  return 'a/'.repeat(depth)
+}
+
+/** Names of files which have this many characters together, with the folder in front of them. */
+function namesOf(length: number): string[] {
+  const [perFile, top] = [1024, 'g'.length]
+  return Array.from({ length: Math.ceil((length - top) / perFile) }, (_, index) => {
+    return `${index}`.padEnd(Math.min(perFile, length - top - index * perFile) - 'g/'.length, '~')
+  })
+}
 
 /** By what is wrong with them. */
 const UNFIT: Readonly<Record<string, Buffer>> = {
@@ -111,9 +136,21 @@ const UNFIT: Readonly<Record<string, Buffer>> = {
     ...Array.from({ length: MAX_GROUP_ENTRIES + 1 }, (_, index) => ({ name: `${index}` })),
   ),
   'of too many folders': zipOf(
-    ...Array.from({ length: 30 }, (_, index) => ({ name: `${index}/` })),
-    ...Array.from({ length: 30 }, (_, index) => ({ name: `${index}/${DEEP}b` })),
+    ...Array.from({ length: 300 }, (_, index) => ({ name: `${index}/` })),
+    ...Array.from({ length: 300 }, (_, index) => ({ name: `${index}/${inFolders(40)}b` })),
   ),
+  'of too deep folders': inFolder(`${inFolders(MAX_GROUP_DEPTH)}b`),
+  'of a too deep folder': inFolder(inFolders(MAX_GROUP_DEPTH)),
+  'of too long names': inFolder(...namesOf(MAX_GROUP_NAMES_LENGTH + 1)),
+  'of too long names of folders that have no entry': inFolder(
+    ...Array.from({ length: 200 }, (_, index) => `${'~'.repeat(800)}${index}/${inFolders(8)}b`),
+  ),
+  'with much behind the end of what is packed': zipOf({
+    name: 'a',
+    method: 8,
+    content: ZEROS,
+    behind: ZEROS,
+  }),
 }
 
 describe('the hash of what is unpacked of an archive that came', () => {
@@ -146,6 +183,21 @@ describe('the hash of what is unpacked of an archive that came', () => {
     const commented = Buffer.concat([bytes.subarray(0, -2), comment, Buffer.from('a remark')])
     assert.equal(await ask(commented), expected)
     assert.deepEqual(logger.lines, [])
+  })
+
+  it('is of as many files, folders and names as there may be', async (t) => {
+    const { ask } = await setUp(t)
+    const deep = `${inFolders(MAX_GROUP_DEPTH - 1)}b`
+    const names = namesOf(MAX_GROUP_NAMES_LENGTH)
+    for (const files of [[deep], names]) {
+      const folders = files === names ? [] : Array.from(deep.matchAll(/\//g), ({ index }) => index)
+      const expected = groupHashOf({
+        'g/': '',
+        ...Object.fromEntries(folders.map((end) => [`g/${deep.slice(0, end)}/`, ''])),
+        ...Object.fromEntries(files.map((name) => [`g/${name}`, 'x'])),
+      })
+      assert.equal(await ask(inFolder(...files)), expected)
+    }
   })
 
   it('is not there for any other archive, which is no reason to say anything', async (t) => {

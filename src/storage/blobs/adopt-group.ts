@@ -7,10 +7,14 @@
  * @module
  */
 
-import { Worker } from 'node:worker_threads'
+import { Worker, type ResourceLimits } from 'node:worker_threads'
 import { DomainError } from '../../core/domain-error.ts'
-import { MAX_GROUP_ENTRIES, MAX_UNPACKED_BYTES } from '../../core/limits.ts'
-import { groupHashOf } from '../../hashing/content-id.ts'
+import {
+  MAX_GROUP_DEPTH,
+  MAX_GROUP_ENTRIES,
+  MAX_GROUP_NAMES_LENGTH,
+  MAX_UNPACKED_BYTES,
+} from '../../core/limits.ts'
 import { isProgramGone, ownFile, PROGRAM_GONE } from '../../lib/program-files.ts'
 import { codeOf } from '../../lib/system-error.ts'
 import type { CopiedGroup } from '../../ports/blob.ts'
@@ -32,6 +36,9 @@ import {
 } from './group-list.ts'
 import type { UnzipAnswer, UnzipTask, ZipAnswer, ZippedFile, ZipTask } from './zip-task.ts'
 
+/** Enough for any archive within the limits; a small young part has buffers collected soon. */
+const UNZIP_HEAP = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 }
+
 interface AdoptGroupOptions extends WalkOptions {
   /** Makes a blob of ours. */
   readonly keep: (bytes: Uint8Array) => Promise<DiskBlob>
@@ -47,8 +54,7 @@ export async function adoptGroup(
   if (archive === undefined) {
     throw new DomainError('GROUP_EMPTY', 'Cannot share several files: none of them can be read')
   }
-  const { size, frame, digests } = archive
-  const groupHash = groupHashOf(archive.entries)
+  const { size, frame, digests, groupHash } = archive
   const list = { size, frame, files: archive.files.map((file) => toGroupFile(file, tree)) }
   // An archive with gaps would be read wrongly ever after.
   if (!isWhole(list)) throw new Error('Cannot share several files: the archive has gaps')
@@ -72,8 +78,7 @@ export async function bundleGroup(
   const tree = { files, folders: [], leftOut: { unreadable: 0, special: 0 } }
   const { archive, unreadable } = await zipOnce(tree, { signal, maxBytes })
   if (archive === undefined || unreadable > 0) throw gone('some of them cannot be read')
-  const { size, frame, digests } = archive
-  const groupHash = groupHashOf(archive.entries)
+  const { size, frame, digests, groupHash } = archive
   const list = { size, frame, files: archive.files.map((file) => toGroupFile(file, tree)) }
   if (!isWhole(list)) throw new Error('Cannot keep several files: the archive has gaps')
   const kept = await keep(encodeGroupList({ ...list, members: members.map(toRecord) }))
@@ -105,16 +110,27 @@ export async function hashUnpacked(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   if (size > MAX_UNPACKED_BYTES) return undefined
-  const task: UnzipTask = { path, maxEntries: MAX_GROUP_ENTRIES, maxBytes: MAX_UNPACKED_BYTES }
+  const task: UnzipTask = {
+    path,
+    maxEntries: MAX_GROUP_ENTRIES,
+    maxBytes: MAX_UNPACKED_BYTES,
+    maxDepth: MAX_GROUP_DEPTH,
+    maxNamesLength: MAX_GROUP_NAMES_LENGTH,
+  }
   const worker = ownFile('./unzip-worker.js', import.meta.url)
-  const { entries }: UnzipAnswer = await work(worker, task, signal)
-  return entries && groupHashOf(entries)
+  const { groupHash }: UnzipAnswer = await work(worker, task, signal, UNZIP_HEAP)
+  return groupHash
 }
 
 /** Has a worker do a task. @throws `signal.reason` when aborted. */
-async function work<Answer>(entry: URL, task: object, signal: AbortSignal): Promise<Answer> {
+async function work<Answer>(
+  entry: URL,
+  task: object,
+  signal: AbortSignal,
+  resourceLimits?: ResourceLimits,
+): Promise<Answer> {
   signal.throwIfAborted()
-  const worker = new Worker(entry, { workerData: task, execArgv: [] })
+  const worker = new Worker(entry, { workerData: task, execArgv: [], resourceLimits })
   let abort = (): void => undefined
   try {
     return await new Promise<Answer>((resolve, reject) => {

@@ -3,8 +3,8 @@
  * programs of the reference protocol unpack it.
  *
  * Answers nothing for an archive that is damaged, or too large, or that is unpacked otherwise on
- * another system. Ends by itself, or is ended when nobody waits any more. Imports nothing of ours,
- * so that it runs from the sources and beside a bundle alike.
+ * another system. Ends by itself, or is ended when nobody waits any more. Imports only plain
+ * JavaScript of ours, so that it runs from the sources, too.
  * @module
  */
 
@@ -13,19 +13,24 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import { createInflateRaw, inflateRawSync } from 'node:zlib'
+import { groupHashOf } from '../../hashing/group-hash.js'
 
 /**
  * @typedef {import('./zip-task.ts').UnzipTask} UnzipTask
  * @typedef {import('./zip-task.ts').UnzipAnswer} UnzipAnswer
+ * @typedef {import('../../hashing/group-hash.js').GroupEntry} GroupEntry
  * @typedef {{ flags: number, method: number, packed: number, size: number, offset: number }} Packed
  * @typedef {Packed & { name: string, isFolder: boolean }} Entry
  */
 
-/** Larger ones are not faster. */
-const BLOCK_BYTES = 128 * 1024
+/** Larger ones are not much faster, and hundreds of them wait to be collected. */
+const BLOCK_BYTES = 32 * 1024
 
 /** For less, a stream takes longer than all of the work. */
-const MAX_AT_ONCE_BYTES = 256 * 1024
+const MAX_AT_ONCE_BYTES = 128 * 1024
+
+/** Node takes no smaller ones. */
+const MIN_CHUNK_BYTES = 64
 
 /** Records of the format, without names: the end, an entry of the directory, the local header. */
 const END_SIGNATURE = Buffer.from('PK\x05\x06')
@@ -38,8 +43,8 @@ const LOCAL_BYTES = 30
 /** With the longest comment. */
 const LONGEST_END_BYTES = END_BYTES + 0xffff
 
-/** Ten thousand entries of usual names take a quarter of it. */
-const MAX_DIRECTORY_BYTES = 4 * 1024 * 1024
+/** Ten thousand entries of usual names take half of it. */
+const MAX_DIRECTORY_BYTES = 2 * 1024 * 1024
 
 const ENCRYPTED = 1
 const STORED = 0
@@ -58,19 +63,20 @@ const UNUSUAL = /[\\\0]/
 const UNUSUAL_SEGMENT = /^\.{0,2}$/
 
 /** @param {UnzipTask} task @returns {Promise<UnzipAnswer>} */
-async function run({ path, maxEntries, maxBytes }) {
+async function run({ path, maxBytes, ...limits }) {
   const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW)
   try {
     const { size } = fstatSync(fd)
-    const entries = readDirectory(fd, size, maxEntries)
+    const entries = readDirectory(fd, size, limits.maxEntries)
     const packed = entries.reduce((sum, entry) => sum + entry.packed, 0)
     const unpacked = entries.reduce((sum, entry) => sum + entry.size, 0)
     // No byte is read twice then: entries that lie over each other cost nothing.
     if (packed > size || unpacked > maxBytes) throw unfit()
-    const { folders, files } = whatIsPasted(entries, maxEntries)
-    const hashed = []
-    for (const { name, ...file } of files) hashed.push({ name, file: await hashFile(fd, file) })
-    return { entries: [...folders.map((name) => ({ name })), ...hashed] }
+    const { folders, files } = whatIsPasted(entries, limits)
+    /** @type {GroupEntry[]} */
+    const pasted = folders.map((name) => ({ name }))
+    for (const { name, ...file } of files) pasted.push({ name, file: await hashFile(fd, file) })
+    return { groupHash: groupHashOf(pasted) }
   } finally {
     closeSync(fd)
   }
@@ -111,32 +117,46 @@ function readDirectory(fd, size, maxEntries) {
  * them: the program unpacks the rest too, but neither pastes nor hashes it.
  *
  * @param {readonly Entry[]} entries
- * @param {number} most Of files and folders: most folders have no entry.
+ * @param {Pick<UnzipTask, 'maxEntries' | 'maxDepth' | 'maxNamesLength'>} limits Of files and
+ *   folders: most folders have no entry.
  */
-function whatIsPasted(entries, most) {
+function whatIsPasted(entries, { maxEntries, maxDepth, maxNamesLength }) {
   const tops = new Set(entries.filter(({ isFolder }) => isFolder).map(({ name }) => name))
   const names = new Set()
   /** @type {Set<string>} */
   const folders = new Set()
   const files = []
+  let namesLength = 0
   for (const entry of entries) {
     const { name, isFolder } = entry
+    if (name.length > MAX_NAME_LENGTH || UNUSUAL.test(name) || names.has(name)) throw unfit()
     const segments = name.split('/')
-    const [top = ''] = segments
-    const isUnusual = segments.some((segment) => UNUSUAL_SEGMENT.test(segment))
-    if (isUnusual || UNUSUAL.test(name) || name.length > MAX_NAME_LENGTH) throw unfit()
-    if (names.has(name) || files.length + folders.size > most) throw unfit()
+    if (segments.some((segment) => UNUSUAL_SEGMENT.test(segment))) throw unfit()
+    if (segments.length > (isFolder ? maxDepth : maxDepth + 1)) throw unfit()
     names.add(name)
-    if (!isFolder) files.push(entry)
-    if (!tops.has(top)) continue
-    const depth = isFolder ? segments.length : segments.length - 1
-    for (let count = 1; count <= depth; count++) folders.add(segments.slice(0, count).join('/'))
+    if (!isFolder) {
+      files.push(entry)
+      namesLength += name.length
+    }
+    let folder = isFolder ? name : parentOf(name)
+    // The folders of a known one are known.
+    while (folder !== '' && tops.has(segments[0] ?? '') && !folders.has(folder)) {
+      folders.add(folder)
+      namesLength += folder.length
+      folder = parentOf(folder)
+    }
+    if (files.length + folders.size > maxEntries || namesLength > maxNamesLength) throw unfit()
   }
   if (files.some(({ name }) => folders.has(name))) throw unfit()
   const pasted = files.filter(
     ({ name }) => !name.includes('/') || tops.has(name.split('/')[0] ?? ''),
   )
   return { folders: [...folders], files: pasted }
+}
+
+/** @param {string} name Of what is at the top, it is empty. */
+function parentOf(name) {
+  return name.slice(0, Math.max(0, name.lastIndexOf('/')))
 }
 
 /** @param {number} fd @param {Packed} entry */
@@ -157,7 +177,9 @@ async function hashFile(fd, { flags, method, packed, size, offset }) {
   }
   if (method === STORED) await take(blocksOf(fd, start, packed))
   else if (Math.max(packed, size) <= MAX_AT_ONCE_BYTES) {
-    await take([inflateRawSync(readAt(fd, start, packed), { maxOutputLength: size + 1 })])
+    // In one piece: Node joins smaller ones, in a copy.
+    const options = { maxOutputLength: size + 1, chunkSize: Math.max(size + 1, MIN_CHUNK_BYTES) }
+    await take([inflateRawSync(readAt(fd, start, packed), options)])
   } else {
     const inflate = createInflateRaw({ chunkSize: BLOCK_BYTES })
     await pipeline(blocksOf(fd, start, packed), inflate, take)
@@ -185,8 +207,10 @@ function unfit() {
 }
 
 const answer = await run(workerData).catch((error) => {
-  // Something is damaged, or longer than it says.
-  if (/^(?:UNFIT|Z_DATA_ERROR|Z_BUF_ERROR|ERR_BUFFER_TOO_LARGE)$/.test(error?.code)) return {}
+  // Something is damaged, or longer than it says; `pipeline` has a code of its own for what lies
+  // behind the end of packed bytes.
+  const { code } = Object(error)
+  if (/^(?:UNFIT|Z_DATA_ERROR|Z_BUF_ERROR|ERR_BUFFER_TOO_LARGE|ABORT_ERR)$/.test(code)) return {}
   throw error
 })
 parentPort?.postMessage(answer)

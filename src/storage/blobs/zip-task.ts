@@ -2,7 +2,6 @@
 
 import type { Readable } from 'node:stream'
 import type { Digests } from '../../core/content-id.ts'
-import type { GroupEntry } from '../../hashing/content-id.ts'
 import type { TreeFolder } from './copied-tree.ts'
 import type { FileState } from './disk-blob.ts'
 
@@ -29,7 +28,8 @@ interface ZippedArchive {
   readonly frame: Uint8Array
   readonly files: readonly ZippedFile[]
   readonly digests: Digests
-  readonly entries: readonly GroupEntry[]
+  /** See `group-hash.js`. */
+  readonly groupHash: string
 }
 
 /** Its answer: an archive, a failure, or neither when nothing was there to put in. */
@@ -46,11 +46,14 @@ export interface UnzipTask {
   /** An archive with more entries, or with more bytes in them, is not read. */
   readonly maxEntries: number
   readonly maxBytes: number
+  /** Nor is one with folders in more folders, or with more characters in all names together. */
+  readonly maxDepth: number
+  readonly maxNamesLength: number
 }
 
-/** Its answer: what programs unpack, where all of them unpack the same. */
+/** Its answer: the hash of what programs unpack, where all of them unpack the same. */
 export interface UnzipAnswer {
-  readonly entries?: readonly GroupEntry[]
+  readonly groupHash?: string
 }
 
 /** The part of the package `yazl` that is used. */

@@ -3,7 +3,7 @@
  *
  * Keeps no byte of the files. What it hands back is the frame of the archive, where the bytes of
  * each file belong in it, and its digests. Ends by itself, or is ended when nobody waits any more.
- * Imports nothing of ours, so that it runs from the sources and beside a bundle alike.
+ * Imports only plain JavaScript of ours, so that it runs from the sources, too.
  * @module
  */
 
@@ -12,6 +12,7 @@ import { closeSync, constants, fstatSync, openSync, readlinkSync, readSync } fro
 import { createRequire } from 'node:module'
 import { Readable } from 'node:stream'
 import { parentPort, workerData } from 'node:worker_threads'
+import { groupHashOf } from '../../hashing/group-hash.js'
 
 /**
  * @typedef {import('./zip-task.ts').ZipTask} ZipTask
@@ -99,16 +100,16 @@ async function run() {
   const zipped = sources
     .map(({ index, start, identity }) => ({ index, start, ...identity }))
     .filter((file) => file.size > 0)
-  const entries = [
+  const groupHash = groupHashOf([
     ...folders.map(({ name }) => ({ name })),
     ...sources.map(({ name, seen, sha256 }) => ({
       name,
       file: { size: seen, sha256: sha256.digest('hex') },
     })),
-  ]
+  ])
   return {
     unreadable,
-    archive: { size, frame: Buffer.concat(frame), files: zipped, digests, entries },
+    archive: { size, frame: Buffer.concat(frame), files: zipped, digests, groupHash },
   }
 }
 

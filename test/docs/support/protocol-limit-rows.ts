@@ -55,6 +55,10 @@ export const PROTOCOL_LIMIT_ROWS: Readonly<Record<string, RowCheck>> = {
     limits.MAX_UNPACKED_BYTES,
     limits.MAX_GROUP_ENTRIES,
   ),
+  'folders in folders of it; UTF-16 code units of all relative names': saysList(
+    limits.MAX_GROUP_DEPTH,
+    limits.MAX_GROUP_NAMES_LENGTH,
+  ),
   'long bodies in memory: all; of one device': saysList(
     constantIn('http/held-bytes.ts', 'MAX_HELD_BYTES'),
     constantIn('http/held-bytes.ts', 'MAX_HELD_BY_ONE'),

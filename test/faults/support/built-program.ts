@@ -13,11 +13,11 @@ import { writePages } from '../../../src/web/make-page.js'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
+const KERNELS = ['devices/argon2-kernel.wasm', 'hashing/blake3-kernel.wasm']
+
 const WORKERS = [
   'devices/argon2-worker.js',
-  'devices/argon2-kernel.wasm',
   'hashing/blake3-worker.js',
-  'hashing/blake3-kernel.wasm',
   'storage/blobs/unzip-worker.js',
   'storage/blobs/zip-worker.js',
 ]
@@ -42,8 +42,17 @@ export async function buildProgram(): Promise<{ readonly main: string }> {
     platform: 'node',
     format: 'esm',
   })
-  for (const worker of WORKERS) {
-    await copyFile(join(ROOT, 'src', worker), join(folder, basename(worker)))
+  await build({
+    entryPoints: WORKERS.map((worker) => join(ROOT, 'src', worker)),
+    outdir: folder,
+    entryNames: '[name]',
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+  })
+  for (const kernel of KERNELS) {
+    await copyFile(join(ROOT, 'src', kernel), join(folder, basename(kernel)))
   }
   await writePages(folder)
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
