@@ -128,7 +128,7 @@ describe('the phone page in WebKit', needsMachines('WebKitWebDriver', 'Xvfb', 'x
     await page.until(IS_LIVE)
     await page.shows('secret')
 
-    const removed = 'This phone was disconnected, or got a new password'
+    const removed = 'This phone was disconnected on the computer'
     await daemon.run('revoke', device.id)
     await page.shows(removed)
     assert.equal(await page.evaluate(`return document.body.innerText.includes('secret')`), false)
