@@ -16,6 +16,12 @@ import { formatDeviceFile, formatSightings } from './device-file.ts'
 /** Phones poll all day, and each write wears a memory card: a crash may lose this much. */
 const SIGHTINGS_DELAY_MS = 600_000
 
+/** How a client is answered goes by what was learnt of it, which a kill should not cost. */
+const LEARNT_DELAY_MS = 1000
+
+/** One account may be that of two programs, of which each teaches something else. */
+const LEARNT_PAUSE_MS = 30_000
+
 /** A change was refused, since it could not be saved; the file may have it all the same. */
 const MEND_DELAY_MS = 30_000
 
@@ -42,7 +48,9 @@ export class DeviceSaver {
   #unsaved: string | undefined
   #retryMs = FIRST_RETRY_MS
   /** The files that are written some time later. */
-  #due: 'nothing' | 'sightings' | 'all' = 'nothing'
+  #due: 'nothing' | 'sightings' | 'learnt' | 'all' = 'nothing'
+  /** When something that was learnt may be written again: milliseconds of the monotonic clock. */
+  #nextLearntAt = 0
   #cancel: () => void = () => {}
   #isClosed = false
 
@@ -97,17 +105,21 @@ export class DeviceSaver {
     this.#saveLater()
   }
 
-  /** Notes that sightings have changed. */
-  saveSightingsLater(): void {
-    if (this.#due === 'nothing') this.#schedule('sightings', SIGHTINGS_DELAY_MS)
+  /** Notes that sightings have changed. @param isLearnt Something of how a client is answered. */
+  saveSightingsLater(isLearnt = false): void {
+    if (isLearnt && this.#due !== 'learnt' && this.#due !== 'all') {
+      const pauseMs = this.#nextLearntAt - this.#options.clock.monotonic()
+      this.#schedule('learnt', Math.max(LEARNT_DELAY_MS, pauseMs))
+    } else if (this.#due === 'nothing') this.#schedule('sightings', SIGHTINGS_DELAY_MS)
   }
 
   /** Writes what was put off. @throws As {@link save}, or the error of a failing system call. */
   async saveDue(devices: readonly Device[]): Promise<void> {
     if (this.#due === 'all') return this.save(devices)
     if (this.#due === 'nothing') return
+    const { path, merge, clock } = this.#options
+    if (this.#due === 'learnt') this.#nextLearntAt = clock.monotonic() + LEARNT_PAUSE_MS
     this.#due = 'nothing'
-    const { path, merge } = this.#options
     try {
       await replaceFile(sightingsPath(path), formatSightings(devices.map(merge)))
     } catch (error) {
@@ -123,7 +135,7 @@ export class DeviceSaver {
     if (isOwed) this.#retryMs = Math.min(this.#retryMs * 2, LONGEST_RETRY_MS)
   }
 
-  #schedule(due: 'sightings' | 'all', delayMs: number): void {
+  #schedule(due: 'sightings' | 'learnt' | 'all', delayMs: number): void {
     this.#cancel()
     if (this.#isClosed) return
     this.#due = due

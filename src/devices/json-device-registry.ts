@@ -165,7 +165,7 @@ export class JsonDeviceRegistry implements DeviceRegistry {
   noteSighting(id: string, sighting: Sighting): void {
     const device = this.#devices.find(id)
     if (device === undefined) return
-    const { isFirst, isNewAddress } = this.#sightings.note(device, sighting)
+    const { isFirst, isNewAddress, isLearnt } = this.#sightings.note(device, sighting)
     if (isFirst) this.#options.onFirstSighting?.(device, sighting.address)
     if (isNewAddress) {
       const { address } = sighting
@@ -173,7 +173,7 @@ export class JsonDeviceRegistry implements DeviceRegistry {
       this.#options.logger.info('A device logged in from a new address', fields)
     }
     this.#watchers.notify()
-    this.#saver.saveSightingsLater()
+    this.#saver.saveSightingsLater(isLearnt)
   }
 
   onCredentialGone(listener: (deviceId: string) => unknown): () => void {

@@ -31,9 +31,11 @@ export interface Novelty {
   readonly isFirst: boolean
   /** It was not seen at this address, or in its IPv6 network, as far as that is remembered. */
   readonly isNewAddress: boolean
+  /** Something was learnt of how its client is answered. */
+  readonly isLearnt: boolean
 }
 
-const NOTHING_NEW: Novelty = { isFirst: false, isNewAddress: false }
+const NOTHING_NEW: Novelty = { isFirst: false, isNewAddress: false, isLearnt: false }
 
 /** The last sighting of each device. */
 export class Sightings {
@@ -55,10 +57,15 @@ export class Sightings {
     const isNewAddress = noteNetwork(last, address)
     last.address = address
     last.client = client === undefined ? undefined : shorten(client)
-    if (dialect !== undefined) last.dialect = dialect
-    if (reads !== undefined) last.reads = reads
-    if (usesOldKeys !== undefined) last.usesOldKeys = usesOldKeys
-    return isFirst || isNewAddress ? { isFirst, isNewAddress } : NOTHING_NEW
+    const isLearnt =
+      (dialect ?? last.dialect) !== last.dialect ||
+      (reads ?? last.reads) !== last.reads ||
+      (usesOldKeys ?? last.usesOldKeys) !== last.usesOldKeys
+    last.dialect = dialect ?? last.dialect
+    last.reads = reads ?? last.reads
+    last.usesOldKeys = usesOldKeys ?? last.usesOldKeys
+    if (!isFirst && !isNewAddress && !isLearnt) return NOTHING_NEW
+    return { isFirst, isNewAddress, isLearnt }
   }
 
   /** The device with what was noted about it. */

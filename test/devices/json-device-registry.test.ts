@@ -99,6 +99,8 @@ describe('sightings on disk', () => {
     const registry = await setup.open()
     const { device } = await registry.add({ kind: 'phone' })
     const seenPath = join(setup.folder, 'sightings.json')
+    registry.noteSighting(device.id, { ...sighting, at: at - 1 })
+    await registry.add({ kind: 'peer' })
     // Its turn comes behind a write that is under way.
     const settled = () => assert.rejects(registry.revoke('nobody'), { code: 'NO_SUCH_DEVICE' })
     return { ...setup, registry, device, seenPath, settled }
@@ -126,7 +128,8 @@ describe('sightings on disk', () => {
 
   it('are written some time after the first of many requests', async (t) => {
     const { seenPath, clock, open, registry, device, settled } = await setUpSeen(t)
-    for (let at = 1; at <= 1_000; at++) registry.noteSighting(device.id, { ...sighting, at })
+    for (let ms = 1; ms <= 1_000; ms++)
+      registry.noteSighting(device.id, { ...sighting, at: at + ms })
     assert.equal(clock.pending, 1)
     clock.advance(599_999)
     await settled()
@@ -134,8 +137,30 @@ describe('sightings on disk', () => {
     clock.advance(1)
     await settled()
     assert.equal(clock.pending, 0)
-    const last = { lastSeenAt: 1_000, lastSeenAddress: '::1', lastClient: 'app/1' }
-    assert.deepEqual((await open()).list(), [{ ...device, ...last, dialect: 'sync' }])
+    const last = { lastSeenAt: at + 1_000, lastSeenAddress: '::1', lastClient: 'app/1' }
+    assert.deepEqual((await open()).find(device.id), { ...device, ...last, dialect: 'sync' })
+  })
+
+  it('are written at once when they teach how to answer, and for two programs now and then', async (t) => {
+    const { seenPath, clock, open, registry, device, settled } = await setUpSeen(t)
+    const later = async (ms: number) => {
+      clock.advance(ms)
+      await settled()
+    }
+    registry.noteSighting(device.id, { ...sighting, usesOldKeys: true, reads: 'sync' })
+    await later(1000)
+    const { dialect, reads, usesOldKeys } = (await open()).find(device.id) ?? {}
+    assert.deepEqual([dialect, reads, usesOldKeys], ['sync', 'sync', true])
+    let writes = 0
+    for (let last = (await stat(seenPath)).ino, second = 1; second <= 3600; second++) {
+      const dialect = second % 2 === 0 ? 'sync' : 'syncclipboard'
+      registry.noteSighting(device.id, { ...sighting, dialect })
+      await later(1000)
+      const { ino } = await stat(seenPath)
+      if (ino !== last) writes += 1
+      last = ino
+    }
+    assert.equal(writes, 120)
   })
 
   it('are written at the end, for the owner alone', async (t) => {
