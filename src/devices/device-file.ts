@@ -35,13 +35,16 @@ const DEVICE_ID = /^did_[0-9a-f]{32}$/
 /** A hundred thousand devices take 40 MB. */
 const MAX_FILE_BYTES = 64 * MIB
 
+/** Later times are no dates to JavaScript. */
+const LATEST_DATE_MS = 8.64e15
+
 const GROUP_AND_OTHERS = 0o077
 
 const RESTORE = 'restore it from a copy, or move it away and pair all devices again'
 
 const decodeTime = matching(
   decodeNumber,
-  (value) => Number.isSafeInteger(value) && value >= 0,
+  (value) => Number.isSafeInteger(value) && value >= 0 && value <= LATEST_DATE_MS,
   'a time in milliseconds',
 )
 

@@ -30,9 +30,9 @@ export interface PairVisitor {
 
 /**
  * Shows `visitor` the pairs of a form, in their order. Others have their turn between two pieces of
- * a long value.
+ * long values.
  *
- * @param pieceBytes Bytes of a value that are decoded in one go; 3 or more.
+ * @param pieceBytes Bytes of values that are decoded in one go; 3 or more.
  * @throws {HttpError} `BAD_BODY` when a value that is wanted is not UTF-8, or there are more than
  *   1,000 pairs.
  */
@@ -44,6 +44,7 @@ export async function readUrlencoded(
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1')
   // Each character may be escaped.
   const longest = 3 * visitor.longestName
+  let sinceTurn = 0
   for (let start = 0, pairs = 1; start < text.length; pairs++) {
     if (pairs > MAX_PAIRS) throw new HttpError('BAD_BODY', { detail: 'more than 1,000 pairs' })
     const found = text.indexOf('&', start)
@@ -54,6 +55,11 @@ export async function readUrlencoded(
       const name = unescapeText(text.slice(start, nameEnd)).toString('latin1')
       if (visitor.wants(name)) {
         const value = text.slice(nameEnd + 1, end)
+        sinceTurn += value.length
+        if (sinceTurn > pieceBytes) {
+          await turn()
+          sinceTurn = value.length % pieceBytes
+        }
         visitor.add(name, await decodePieces(unescapedPieces(value, pieceBytes)))
       }
     }

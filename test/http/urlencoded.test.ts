@@ -92,4 +92,10 @@ describe('an urlencoded form', () => {
     const turns = await turnsDuring(() => read(body))
     assert.ok(turns >= 14, `${turns} turns`)
   })
+
+  it('lets others have their turn while many values are decoded', async () => {
+    const body = `text=${'%41'.repeat(5 * 1024)}&`.repeat(999)
+    const turns = await turnsDuring(() => read(body))
+    assert.ok(turns >= 14, `${turns} turns`)
+  })
 })
