@@ -90,7 +90,8 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     },
   })
   const { maxFileBytes } = limits
-  const blobs = new DiskBlobStore({ folder, space, hasher, logger, maxGroupBytes: maxFileBytes })
+  const maxGroupBytes = maxFileBytes
+  const blobs = new DiskBlobStore({ folder, space, clock, hasher, logger, maxGroupBytes })
   const latest = await DiskLatestItem.open({ path: join(directory.path, ITEM_FILE), blobs, logger })
   const staging = await DiskStagingArea.open({
     folder: join(directory.path, STAGING_FOLDER),

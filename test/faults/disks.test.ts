@@ -142,9 +142,8 @@ describe('a daemon whose disk is full', needsMount, () => {
     assert.equal(await postForm(20 * MIB)(phone), 507)
     assert.deepEqual(files(), stored)
     assert.equal(await put('/file/waits', Buffer.alloc(20 * MIB))(phone), 507)
+    // Where there was room for that, it is known now that a newer one of its name was begun.
     assert.deepEqual(Object.keys(files()), Object.keys(stored))
-    // It is known now that a newer one of its name was begun.
-    const bound = files()
 
     const makeRoom = await fill(disk)
     for (const push of [TEXT, COMMIT, FORM, UPLOAD]) {
@@ -163,7 +162,7 @@ describe('a daemon whose disk is full', needsMount, () => {
     // What was found out is kept for a moment.
     while ((await health())[0] !== 200);
     assert.deepEqual(await health(), [200, { status: 'ok' }, undefined])
-    assert.deepEqual(files(), bound)
+    assert.deepEqual(Object.keys(files()), Object.keys(stored))
     await recovers(subject)
   })
 

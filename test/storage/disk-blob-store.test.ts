@@ -15,6 +15,7 @@ import {
 } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
+import { systemClock } from '../../src/lib/clock.ts'
 import { digestsOf } from '../../src/hashing/content-id.ts'
 import { FileHasher, type FileHash } from '../../src/hashing/file-hasher.ts'
 import { DiskBlobStore } from '../../src/storage/blobs/disk-blob-store.ts'
@@ -44,7 +45,14 @@ async function openInterrupted(t: TestContext, onStart: () => void): Promise<Dis
   const hasher = new InterruptedHasher()
   t.after(() => hasher.close())
   const [space, logger] = [new DiskSpace(folder, 0), new CaptureLogger()]
-  return new DiskBlobStore({ folder, space, hasher, logger, maxGroupBytes: Infinity })
+  return new DiskBlobStore({
+    folder,
+    space,
+    clock: systemClock,
+    hasher,
+    logger,
+    maxGroupBytes: Infinity,
+  })
 }
 
 describe('blobs on disk', () => {

@@ -275,6 +275,24 @@ describe('what is staged on disk', () => {
     assert.equal(await isBound(await storage.restart(), 'b'), true)
   })
 
+  it('is bound while it comes, and under another name or in a question about all it is not', async (t) => {
+    const { staging } = await openTestStorage(t)
+    const rest = defer<void>()
+    async function* slowly(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from('hel')
+      await rest.promise
+      yield Buffer.from('lo')
+    }
+    const names = ['a', 'b']
+    const coming = names.map((name) => stageUpload(staging, header(name), slowly()))
+    await staging.bind('did_a', 'a')
+    await staging.bind('did_a')
+    rest.resolve()
+    await Promise.all(coming)
+    const known = names.map((name) => staging.staged('did_a', name)?.knownAs)
+    assert.deepEqual(known, ['', undefined])
+  })
+
   it('is kept from them until then where the disk does not take that, and the log says so', async (t) => {
     const storage = await openTestStorage(t)
     await stage(storage, 'a', 'hello')

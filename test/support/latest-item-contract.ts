@@ -29,6 +29,7 @@ export async function textItem(text: string): Promise<Item> {
     aliases: [],
     activatedAt: Date.UTC(2026, 0, 31),
     batch: '0123456789abcdef'.repeat(2),
+    groupHash: 'cd'.repeat(32),
     stamp: { at: Date.UTC(2026, 0, 31), member: 'm_0123456789abcdef' },
   }
 }
@@ -47,6 +48,7 @@ export async function fileItem(dataName: string, { size, digests }: HashedBlob):
     aliases: ['ab'.repeat(32)],
     activatedAt: Date.UTC(2026, 0, 31),
     batch: '0123456789abcdef'.repeat(2),
+    groupHash: 'cd'.repeat(32),
     stamp: { at: Date.UTC(2026, 0, 31), member: 'm_0123456789abcdef' },
   }
 }

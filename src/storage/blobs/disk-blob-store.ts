@@ -10,6 +10,8 @@ import { digestsOf } from '../../hashing/content-id.ts'
 import type { FileHasher } from '../../hashing/file-hasher.ts'
 import { createPrivateFile, syncFolder } from '../../lib/atomic-file.ts'
 import { messageOf } from '../../lib/describe-failure.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { MemoryTurn } from '../../lib/memory-turn.ts'
 import { only } from '../../lib/read-bytes.ts'
 import { Semaphore } from '../../lib/semaphore.ts'
 import { codeOf } from '../../lib/system-error.ts'
@@ -49,6 +51,7 @@ const MAX_WRITES = 2
 interface DiskBlobStoreOptions {
   readonly folder: string
   readonly space: DiskSpace
+  readonly clock: Clock
   readonly hasher: FileHasher
   readonly logger: Logger
   /** The largest archive of copied files, in bytes. */
@@ -149,11 +152,21 @@ export class DiskBlobStore implements BlobStore {
   async groupHashOf(blob: HashedBlob, signal: AbortSignal): Promise<string | undefined> {
     if (!(blob instanceof DiskBlob)) return blob.groupHash
     try {
-      return await this.#looks.run(() => hashUnpacked(blob, signal), signal)
+      return await this.#looks.run(() => this.#look(blob, signal), signal)
     } catch (error) {
       signal.throwIfAborted()
       this.#options.logger.warn('Cannot look into a Group', { reason: messageOf(error) })
       return undefined
+    }
+  }
+
+  async #look(blob: DiskBlob, signal: AbortSignal): Promise<string | undefined> {
+    // Inflating takes as much memory as a long text does.
+    const turn = await MemoryTurn.of(this.#options.clock).take()
+    try {
+      return await hashUnpacked(blob, signal)
+    } finally {
+      turn.release()
     }
   }
 

@@ -141,7 +141,9 @@ export class DiskStagingArea implements StagingArea {
   }
 
   async bind(deviceId: string, dataName?: string, begunBy: number = Infinity): Promise<void> {
-    const older = this.#waitingOf(deviceId).filter((one) => {
+    // One that still comes may be what a newer one was begun for.
+    const all = dataName === undefined ? this.#waitingOf(deviceId) : this.#of(deviceId)
+    const older = all.filter((one) => {
       const isNamed = one.member === undefined && (dataName ?? one.dataName) === one.dataName
       return isNamed && one.begunAt <= begunBy
     })

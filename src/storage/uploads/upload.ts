@@ -58,6 +58,7 @@ export class Upload extends UploadFacts implements PartialUpload {
   #file: GrowingBlob | undefined
   #blob: HashedBlob | undefined
   #truncations = 0
+  #isBound = false
   #end: () => void = () => {}
 
   constructor(deps: UploadDeps, source: UploadSource, kind: UploadKind) {
@@ -164,10 +165,11 @@ export class Upload extends UploadFacts implements PartialUpload {
     this.#become('waiting')
   }
 
-  /** Keeps it from documents with the hash of something else, while it waits. */
+  /** Keeps it from documents with the hash of something else, once it waits. */
   async bind(): Promise<void> {
-    if (this.staged === undefined || this.staged.knownAs !== undefined) return
-    this.staged = { ...this.staged, knownAs: '' }
+    this.#isBound = true
+    if (this.state !== 'waiting' || this.staged?.knownAs !== undefined) return
+    if (this.staged !== undefined) this.staged = { ...this.staged, knownAs: '' }
     await this.#records.bindStaged()
   }
 
@@ -328,14 +330,14 @@ export class Upload extends UploadFacts implements PartialUpload {
 
   /** Writes the record of a complete upload; from then on it survives a restart. */
   async #stage(
-    { dataName, mediaType, member, knownAs }: UploadName,
+    { dataName, mediaType, member, knownAs: told }: UploadName,
     blob: HashedBlob,
   ): Promise<StagedUpload> {
     const { clock, ttlMs, number, place } = this.#deps
     if (this.reason !== undefined) await this.discard()
     this.#keep()
-    const { deviceId } = this.source
-    this.staged = { deviceId, dataName, mediaType, member, knownAs, blob }
+    const knownAs = told ?? (this.#isBound ? '' : undefined)
+    this.staged = { deviceId: this.source.deviceId, dataName, mediaType, member, knownAs, blob }
     this.sequence = number(this)
     try {
       const { sequence, isResumable } = this
