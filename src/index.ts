@@ -12,6 +12,7 @@ export {
   type StartDaemonOptions,
   type Stopped,
 } from './daemon/start-daemon.ts'
+export type { Witness } from './daemon/witness.ts'
 export type { ItemType } from './core/item-type.ts'
 export type { Clock } from './lib/clock.ts'
 export type { Device, DeviceKind, Dialect, Revocation } from './ports/device-registry.ts'

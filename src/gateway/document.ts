@@ -131,6 +131,8 @@ export function putDocument(deps: HandlerDeps): Handler<Principal> {
       const kept = records.find(call.principal.id, { type, hash })?.bytes
       bytes = { kind: 'staged', kept, isExact }
     }
+    // A Group is looked into in a turn of its own.
+    if (type !== 'Text') call.endTurn()
     let applied: AppliedItem
     try {
       applied = await inbound.apply({

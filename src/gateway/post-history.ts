@@ -134,6 +134,7 @@ async function apply(
     // All of the text comes into memory: it is refused now, or not at all.
     const most = file?.upload.blob.size ?? (hasData ? maxMetadataBytes : 0)
     if (type === 'Text') call.holdBytes(most, most)
+    else call.endTurn()
     applied = await inbound.apply(toInbound(received, call.principal))
   } catch (error) {
     await file?.upload.discard()

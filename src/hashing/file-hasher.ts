@@ -104,7 +104,9 @@ class SharedThread {
     this.#holders.delete(holder)
     if (this.#holders.size > 0) return
     this.#cancelIdle()
-    await this.#thread?.close()
+    const thread = this.#thread
+    if (thread !== undefined) this.#forget(thread)
+    await thread?.close()
   }
 
   digestsOf(bytes: Uint8Array<ArrayBuffer>): Promise<Digests> {

@@ -66,6 +66,9 @@ export interface Call<Principal = unknown, Params = unknown> {
    * it has been, this only gives it more time, or waits again.
    */
   waitForMemory(): Promise<void>
+
+  /** Lets others have much memory: no more of it is needed. */
+  endTurn(): void
 }
 
 /** Answers one request, or throws. Answers synchronously when it can: promises cost throughput. */

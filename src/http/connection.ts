@@ -260,7 +260,8 @@ export class Logins {
   /** Notes whose request this is. */
   note(owner: string, connection: Connection, response: ServerResponse): void {
     connection.noteOwner(owner, response)
-    if (!connection.becomesKnownTo(this)) return
+    // One that has gone during the login never says so again.
+    if (connection.socket.closed || !connection.becomesKnownTo(this)) return
     const link: LoginConnection = { connection, previous: undefined, next: undefined }
     this.#connections.add(link)
     connection.onGone(() => this.#connections.delete(link))

@@ -150,10 +150,9 @@ export class Exchange implements Call {
 
   async waitForMemory(): Promise<void> {
     if (this.#turn?.renew() === true) return
-    this.#turn = await this.#shared.memoryTurn.take()
+    this.#turn = await this.#shared.memoryTurn.take(this.signal)
   }
 
-  /** The handler has ended, and others may have much memory. */
   endTurn(): void {
     this.#turn?.release()
   }

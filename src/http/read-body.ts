@@ -176,8 +176,8 @@ async function readPieces(
   // Only a fast path: the length may be absent, or a lie.
   if ((length ?? 0) > limit) throw tooLarge(limit)
   if (length !== undefined) call.holdBytes(length, length)
-  let isLong = (length ?? 0) > LONG_BYTES
-  if (isLong) await call.waitForMemory()
+  // A body that is only announced takes no memory, and gets no turn.
+  let isLong = false
   const inbox = new BodyInbox(call, limit)
   const take = (piece: Uint8Array): Promise<void> | undefined => {
     if (length === undefined) call.holdBytes(piece.length, limit)

@@ -49,8 +49,12 @@ export class MemoryTurn {
     return turn
   }
 
-  /** Waits for the turn; where memory is not short, for nothing. It has to be released. */
-  take(): Promise<HeldTurn> {
+  /**
+   * Waits for the turn; where memory is not short, for nothing. It has to be released.
+   *
+   * @throws `signal.reason` when aborted before that.
+   */
+  take(signal?: AbortSignal): Promise<HeldTurn> {
     const { holder } = this
     if (holder?.isTight !== true) return Promise.resolve(NO_TURN)
     return new Promise((resolve, reject) => {
@@ -59,7 +63,7 @@ export class MemoryTurn {
         await new Promise<void>((end) => resolve(this.#begin(end)))
         holder.goOn()
       }
-      this.#queue.run(work).catch(reject)
+      this.#queue.run(work, signal).catch(reject)
     })
   }
 

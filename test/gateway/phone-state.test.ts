@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { MIB } from '../../src/core/limits.ts'
 import { serveGateway } from '../support/gateway.ts'
 import { readObject, type Phone } from '../support/phone.ts'
+import { RawClient } from '../support/raw-http.ts'
 
 async function stateOf({ fetch }: Phone) {
   const response = await fetch('/phone/state')
@@ -39,6 +41,23 @@ describe('what the phone page shows of the computer', () => {
     const whole = await phone.fetch('/phone/recent/1')
     assert.equal(whole.headers.get('content-type'), 'text/plain; charset=utf-8')
     assert.equal(await whole.text(), `  first ${'é'.repeat(200)}`)
+  })
+
+  it('counts long texts for as long as somebody reads them', async (t) => {
+    const { phone, port, authorization } = await serveGateway(t)
+    await phone.pushText('a'.repeat(7 * MIB))
+    await phone.pushText('then')
+    const [{ id = '' } = {}] = await recentOf(phone)
+    const login = `Authorization: ${authorization}`
+    const request = [`GET /phone/recent/${id} HTTP/1.1`, 'Host: box', login, '', ''].join('\r\n')
+    const statuses: string[] = []
+    for (let count = 0; count < 3; count++) {
+      const reader = await RawClient.open(t, port)
+      const head = await reader.send(request).readUntil('\r\n\r\n')
+      statuses.push(head.slice(9, 12))
+      reader.socket.pause()
+    }
+    assert.deepEqual(statuses, ['200', '200', '503'])
   })
 
   it('gives the bytes of a recent item by a ticket, for as long as it is remembered', async (t) => {

@@ -58,6 +58,20 @@ it('MemoryTurn ends by itself after five seconds, unless it is renewed', async (
   assert.equal(held.renew(), false)
 })
 
+it('MemoryTurn waits no longer for those who have gone', async () => {
+  const { turn, said, take, giveBack } = open(true)
+  const first = take('first')
+  const gone = new AbortController()
+  const second = turn.take(gone.signal)
+  gone.abort(new Error('gone'))
+  await assert.rejects(second, /gone/)
+  giveBack()
+  const held = await first
+  held.release()
+  await pause()
+  assert.deepEqual(said, ['asked', 'first', 'goes on'])
+})
+
 it('MemoryTurn costs nothing where memory is not short, or nobody has any', async () => {
   const { clock, turn, said } = open(false)
   const held = [await turn.take(), await turn.take()]

@@ -162,7 +162,7 @@ export class DiskBlobStore implements BlobStore {
 
   async #look(blob: DiskBlob, signal: AbortSignal): Promise<string | undefined> {
     // Inflating takes as much memory as a long text does.
-    const turn = await MemoryTurn.of(this.#options.clock).take()
+    const turn = await MemoryTurn.of(this.#options.clock).take(signal)
     try {
       return await hashUnpacked(blob, signal)
     } finally {

@@ -65,9 +65,7 @@ export class Upload extends UploadFacts implements PartialUpload {
     super(source, kind, deps.clock.monotonic() + deps.ttlMs)
     this.#deps = deps
     this.#records = new OwnRecords(deps.records, this.token, source)
-    this.ended = new Promise((resolve) => {
-      this.#end = resolve
-    })
+    this.ended = new Promise((resolve) => (this.#end = resolve))
   }
 
   get offset(): number {
@@ -160,9 +158,10 @@ export class Upload extends UploadFacts implements PartialUpload {
     }
   }
 
-  /** Lets it wait for its document. */
+  /** Lets it wait for its document; bound, where it was to be while it could not. */
   wait(): void {
     this.#become('waiting')
+    if (this.#isBound) void this.bind()
   }
 
   /** Keeps it from documents with the hash of something else, once it waits. */

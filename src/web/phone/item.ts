@@ -61,7 +61,8 @@ export function createItemView(onState: (state: State) => void) {
     setText(sent, item && state.item ? wordsOf(state.item) : '')
     recent.hidden = state.recent.length === 0
     renderList(list, state.recent, {
-      key: ({ id }) => id,
+      // A daemon that was started again begins with the same ids.
+      key: ({ id, activatedAt }) => `${id} ${activatedAt}`,
       create: (one) => ({ element: recentRow(one), update: () => {} }),
     })
     const key = JSON.stringify(item ?? null)
