@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
 import { chmod, chown, readdir, rm, stat, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
@@ -42,7 +43,11 @@ async function startUsed(t: TestContext, options: DaemonOptions) {
   /** Every file that is kept, but when devices were seen: that is written now and then. */
   const files = () =>
     takeSnapshot(join(daemon.folder, 'data'), (path) => !path.startsWith('sightings.json'))
-  return { ...paired, files, fitness: await examine(paired) }
+  const fitness = await examine(paired)
+  // Written a second after it is learnt how the device is answered: no fault may meet that.
+  const sightings = join(daemon.folder, 'data', 'sightings.json')
+  while (!existsSync(sightings)) await phone.fetch('/')
+  return { ...paired, files, fitness }
 }
 
 /** Takes all the room that a disk has, but for `left` bytes. */
