@@ -76,12 +76,16 @@ export async function serveGateway(t: TestContext, options: ServeGatewayOptions 
   const owner = { kind: 'device', deviceId: OWNER_ID } as const
   const recent = new RememberedItems({ inbound, blobs, logger, most: 20, owner })
   inbound.addEffect((stored, origin) => recent.add(stored, origin))
+  const tellPause: (() => void)[] = []
   const computer: Computer = {
     name: 'desk',
     recent,
     showsRecent: true,
     isPaused: () => false,
-    onPause: () => () => undefined,
+    onPause: (listener) => {
+      tellPause.push(listener)
+      return () => undefined
+    },
     ...options.computer,
   }
 
@@ -97,6 +101,7 @@ export async function serveGateway(t: TestContext, options: ServeGatewayOptions 
   const { device, password } = await devices.add({ kind: 'phone', label: 'Phone' })
   const url = `http://127.0.0.1:${port}`
   return {
+    tellPause,
     ...ports,
     clock: fakeClock,
     server,

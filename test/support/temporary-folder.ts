@@ -16,7 +16,8 @@ export async function temporaryFolder(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'clipgate-test-'))
   // Windows removes nothing that is open, and what a test closes when it ends is closed after this.
   if (process.platform === 'win32') left.push(folder)
-  else t.after(() => rm(folder, { recursive: true, force: true }))
+  // A daemon that ends later may write a file meanwhile.
+  else t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 20 }))
   return folder
 }
 

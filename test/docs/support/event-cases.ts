@@ -35,14 +35,14 @@ export const EVENT_CASES: readonly Case[] = [
         return phone.pushText('hello')
       }),
     ],
-    // In one tick: the second waits for the first to be written, and the third takes its place.
     [
       200,
-      'with resync when updates were left out',
-      streaming(['hello', 'update', 'update', 'resync'], ({ changes }) => {
+      'with resync when the computer is paused',
+      streaming(['hello', 'update', 'update', 'update', 'resync'], ({ changes, tellPause }) => {
         for (const digit of ['0', '1', '2']) {
           changes.publish({ contentId: `blake3v1:${digit.repeat(64)}`, activatedAt: 1 })
         }
+        for (const tell of tellPause) tell()
       }),
     ],
   ]),
