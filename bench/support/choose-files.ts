@@ -3,7 +3,7 @@
  * @module
  */
 
-/** What `make bench` measures: what the README tells and strangers ask, in twelve minutes at most. */
+/** What `make bench` measures: what the README tells and strangers ask. */
 export const TABLES: readonly string[] = [
   'auth',
   'desktop',

@@ -233,7 +233,7 @@ async function startGateway(
     recent,
     showsRecent: settings.phoneRecent === 'on',
     isPaused: () => desktop.paused() !== undefined,
-    onPause: desktop.onChange,
+    onChange: desktop.onChange,
   }
   const gateway = createGateway(
     { ...station, computer, received: () => placeOf(desktop) },

@@ -50,7 +50,7 @@ export function warnOfShortMemory(): string | undefined {
   )
   return (
     `Logins need ${needed} of memory, and ${left} are left of the limit of ${limit}: they are ` +
-    'refused; raise the limit to 96 MiB at least, 128 to be at ease'
+    'refused; raise the limit to 96 MiB at least, 192 for the longest texts'
   )
 }
 

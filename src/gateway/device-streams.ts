@@ -45,7 +45,7 @@ export interface DeviceStreamsDeps {
   readonly devices: Pick<DeviceRegistry, 'isValid' | 'onCredentialGone'>
   readonly clock: Clock
   readonly logger: Pick<Logger, 'warn'>
-  readonly computer?: Pick<Computer, 'onPause'> | undefined
+  readonly computer?: Pick<Computer, 'isPaused' | 'onChange'> | undefined
   /** Pause between two pings of an event stream, in milliseconds. */
   readonly heartbeatMs?: number | undefined
   /** Event streams of one device; one more ends the oldest. */
@@ -74,7 +74,7 @@ export class DeviceStreams {
   readonly #hubs: LiveStreamList<HubStream>
   /** Programs that put each other out come again after seconds. */
   readonly #saidCrowded: Seldom
-  readonly #unsubscribe: readonly (() => void)[]
+  readonly #unsubscribe: (() => void)[]
   readonly #watchers = new Subscribers()
 
   constructor(deps: DeviceStreamsDeps) {
@@ -98,13 +98,13 @@ export class DeviceStreams {
     })
     this.#unsubscribe = [
       changes.subscribe((change) => this.#tell(change)),
-      ...[deps.computer?.onPause(() => this.#tellToLook()) ?? []].flat(),
       devices.onCredentialGone((deviceId) => {
         this.#events.end(deviceId)
         this.#hubs.end(deviceId)
         this.#saidCrowded.forget(deviceId)
       }),
     ]
+    if (deps.computer !== undefined) this.#unsubscribe.push(this.#tellPausesOf(deps.computer))
   }
 
   /** Open streams of a device, of both kinds. */
@@ -187,11 +187,15 @@ export class DeviceStreams {
     this.#hubs.each((stream) => stream.tell(frame))
   }
 
-  #tellToLook(): void {
-    if (!this.#events.isEmpty) {
+  #tellPausesOf(computer: NonNullable<DeviceStreamsDeps['computer']>): () => void {
+    let wasPaused = computer.isPaused()
+    return computer.onChange(() => {
+      if (computer.isPaused() === wasPaused) return
+      wasPaused = !wasPaused
+      if (this.#events.isEmpty) return
       const look = this.#encodeNow('resync')
       this.#events.each((stream) => stream.send(look))
-    }
+    })
   }
 
   #sayCrowded(deviceId: string): void {

@@ -59,8 +59,8 @@ export interface Computer {
   readonly showsRecent: boolean
   /** Whether nothing is shared with its clipboard right now. */
   isPaused(): boolean
-  /** Calls `listener` when a pause came or went. @returns Ends the subscription. */
-  onPause(listener: () => void): () => void
+  /** Calls `listener` whenever that may have changed. @returns Ends the subscription. */
+  onChange(listener: () => void): () => void
 }
 
 /** The ports and limits that every handler of devices gets. */

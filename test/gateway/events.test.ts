@@ -49,6 +49,16 @@ describe('GET /api/sse/clipboard', () => {
     }
   })
 
+  it('says to look when the computer is paused or goes on, and for no other change there', async (t) => {
+    const { listen, phone, changeComputer } = await serve(t)
+    const reader = await listen()
+    for (const isPaused of [false, true, true, false]) changeComputer({ isPaused })
+    await phone.pushText('then')
+    const frames = [await reader.next(), await reader.next(), await reader.next()]
+    const told = frames.map((frame) => frame !== undefined && 'event' in frame && frame.event)
+    assert.deepEqual(told, ['resync', 'resync', 'update'])
+  })
+
   it('says with the time when it has left signals out', async (t) => {
     const { listen, changes, clock } = await serve(t)
     const reader = await listen()

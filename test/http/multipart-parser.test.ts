@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { HttpErrorCode } from '../../src/http/http-error.ts'
-import { giveBack, handOver } from '../../src/lib/give-back.ts'
+import { freeBytes, handOver } from '../../src/lib/free-bytes.ts'
 import { MultipartParser } from '../../src/http/multipart-parser.ts'
 import {
   BOUNDARY,
@@ -149,7 +149,7 @@ describe('a form', () => {
       parser.push(chunk)
       assert.equal(parser.next()?.kind, 'data')
       handOver(chunk)
-      giveBack(chunk)
+      freeBytes(chunk)
       assert.equal(parser.next(), undefined)
     }
     parser.push(Buffer.from(`\r\n--${BOUNDARY}--\r\n`))

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { route, type Call } from '../../src/http/call.ts'
 import { HttpError } from '../../src/http/http-error.ts'
-import { giveBack } from '../../src/lib/give-back.ts'
+import { freeBytes } from '../../src/lib/free-bytes.ts'
 import { LINGER_MS } from '../../src/http/silence.ts'
 import {
   BODY_IDLE_MS,
@@ -393,7 +393,7 @@ describe('a consumer', () => {
       const use = async (call: Call<Owner>) => {
         if (isWatched) call.request.on('data', (chunk: Buffer) => watched.push(chunk))
         for await (const chunk of new StreamedBody(call, size)) {
-          giveBack(chunk)
+          freeBytes(chunk)
           left.push(chunk.length)
         }
         return empty(200)

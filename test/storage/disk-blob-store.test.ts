@@ -15,14 +15,12 @@ import {
 } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { systemClock } from '../../src/lib/clock.ts'
 import { digestsOf } from '../../src/hashing/content-id.ts'
 import { FileHasher, type FileHash } from '../../src/hashing/file-hasher.ts'
-import { DiskBlobStore } from '../../src/storage/blobs/disk-blob-store.ts'
-import { DiskSpace } from '../../src/storage/home/disk-space.ts'
+import type { DiskBlobStore } from '../../src/storage/blobs/disk-blob-store.ts'
 import { brokenStream, readBlob, readText, streamOf } from '../support/byte-streams.ts'
 import { defer } from '../support/defer.ts'
-import { CaptureLogger } from '../support/capture-logger.ts'
+import { FakeClock } from '../support/fake-clock.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { openBlobStore } from './support/open-stores.ts'
@@ -41,18 +39,8 @@ async function openInterrupted(t: TestContext, onStart: () => void): Promise<Dis
       return super.start(file)
     }
   }
-  const folder = await temporaryFolder(t)
-  const hasher = new InterruptedHasher()
-  t.after(() => hasher.close())
-  const [space, logger] = [new DiskSpace(folder, 0), new CaptureLogger()]
-  return new DiskBlobStore({
-    folder,
-    space,
-    clock: systemClock,
-    hasher,
-    logger,
-    maxGroupBytes: Infinity,
-  })
+  const clock = new FakeClock()
+  return (await openBlobStore(t, clock, new InterruptedHasher({ clock }))).store
 }
 
 describe('blobs on disk', () => {

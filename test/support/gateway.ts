@@ -76,14 +76,15 @@ export async function serveGateway(t: TestContext, options: ServeGatewayOptions 
   const owner = { kind: 'device', deviceId: OWNER_ID } as const
   const recent = new RememberedItems({ inbound, blobs, logger, most: 20, owner })
   inbound.addEffect((stored, origin) => recent.add(stored, origin))
-  const tellPause: (() => void)[] = []
+  const watchers: (() => void)[] = []
+  let isPaused = false
   const computer: Computer = {
     name: 'desk',
     recent,
     showsRecent: true,
-    isPaused: () => false,
-    onPause: (listener) => {
-      tellPause.push(listener)
+    isPaused: () => isPaused,
+    onChange: (listener) => {
+      watchers.push(listener)
       return () => undefined
     },
     ...options.computer,
@@ -101,7 +102,11 @@ export async function serveGateway(t: TestContext, options: ServeGatewayOptions 
   const { device, password } = await devices.add({ kind: 'phone', label: 'Phone' })
   const url = `http://127.0.0.1:${port}`
   return {
-    tellPause,
+    /** Says that something of the computer has changed. */
+    changeComputer: (change: { readonly isPaused: boolean }) => {
+      isPaused = change.isPaused
+      for (const tell of watchers) tell()
+    },
     ...ports,
     clock: fakeClock,
     server,

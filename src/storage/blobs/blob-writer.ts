@@ -8,7 +8,7 @@
 
 import { KIB, MIB } from '../../core/limits.ts'
 import type { FileHash } from '../../hashing/file-hasher.ts'
-import { giveBack } from '../../lib/give-back.ts'
+import { freeBytes } from '../../lib/free-bytes.ts'
 import type { Semaphore } from '../../lib/semaphore.ts'
 import type { Digests } from '../../ports/blob.ts'
 import { toDomainError } from '../home/disk-errors.ts'
@@ -106,7 +106,7 @@ export class BlobWriter {
   }
 
   /**
-   * Appends a chunk, which must not change any more. One that was handed over is given back.
+   * Appends a chunk, which must not change any more. One that was handed over is freed.
    *
    * @returns What to wait for before the next one, if anything.
    * @throws {DomainError} `NO_SPACE`.
@@ -196,7 +196,7 @@ export class BlobWriter {
   /** Two writes may end in another order than they began. */
   #onWritten(batch: Batch): void {
     batch.isWritten = true
-    for (const chunk of batch.chunks) giveBack(chunk)
+    for (const chunk of batch.chunks) freeBytes(chunk)
     for (let first = this.#batches[0]; first?.isWritten === true; first = this.#batches[0]) {
       this.#batches.shift()
       this.#written = first.end

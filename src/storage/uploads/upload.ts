@@ -167,8 +167,9 @@ export class Upload extends UploadFacts implements PartialUpload {
   /** Keeps it from documents with the hash of something else, once it waits. */
   async bind(): Promise<void> {
     this.#isBound = true
-    if (this.state !== 'waiting' || this.staged?.knownAs !== undefined) return
-    if (this.staged !== undefined) this.staged = { ...this.staged, knownAs: '' }
+    const { staged } = this
+    if (staged === undefined || this.state !== 'waiting' || staged.knownAs !== undefined) return
+    this.staged = { ...staged, knownAs: '' }
     await this.#records.bindStaged()
   }
 

@@ -38,12 +38,15 @@ export const EVENT_CASES: readonly Case[] = [
     [
       200,
       'with resync when the computer is paused',
-      streaming(['hello', 'update', 'update', 'update', 'resync'], ({ changes, tellPause }) => {
-        for (const digit of ['0', '1', '2']) {
-          changes.publish({ contentId: `blake3v1:${digit.repeat(64)}`, activatedAt: 1 })
-        }
-        for (const tell of tellPause) tell()
-      }),
+      streaming(
+        ['hello', 'update', 'update', 'update', 'resync'],
+        ({ changes, changeComputer }) => {
+          for (const digit of ['0', '1', '2']) {
+            changes.publish({ contentId: `blake3v1:${digit.repeat(64)}`, activatedAt: 1 })
+          }
+          changeComputer({ isPaused: true })
+        },
+      ),
     ],
   ]),
   ...casesOf('connectToHub', [

@@ -4,7 +4,6 @@ import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { systemClock } from '../../../src/lib/clock.ts'
 import { FileHasher } from '../../../src/hashing/file-hasher.ts'
 import { openDataDirectory, type DataDirectory } from '../../../src/storage/home/data-directory.ts'
 import { DiskBlobStore } from '../../../src/storage/blobs/disk-blob-store.ts'
@@ -32,21 +31,16 @@ export interface OpenedStore {
 }
 
 /** A blob store alone. */
-export async function openBlobStore(t: TestContext): Promise<OpenedStore> {
+export async function openBlobStore(
+  t: TestContext,
+  clock = new FakeClock(),
+  hasher = new FileHasher({ clock }),
+): Promise<OpenedStore> {
   const folder = await temporaryFolder(t)
   const logger = new CaptureLogger()
-  const clock = new FakeClock()
-  const hasher = new FileHasher({ clock })
   t.after(() => hasher.close())
   const space = new DiskSpace(folder, 0)
-  const store = new DiskBlobStore({
-    folder,
-    space,
-    clock: systemClock,
-    hasher,
-    logger,
-    maxGroupBytes: Infinity,
-  })
+  const store = new DiskBlobStore({ folder, space, clock, hasher, logger, maxGroupBytes: Infinity })
   return { store, folder, logger, clock, hasher, count: async () => (await readdir(folder)).length }
 }
 

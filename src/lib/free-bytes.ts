@@ -1,5 +1,5 @@
 /**
- * Gives the memory of bytes back as soon as they are used up. The garbage collector does so when it
+ * Frees the memory of bytes as soon as they are used up. The garbage collector does so when it
  * next runs, for which a large transfer makes too few objects: tens of megabytes wait for it, in
  * blocks that malloc keeps when they are freed late.
  * @module
@@ -21,7 +21,7 @@ export function handOver({ buffer, byteLength }: Uint8Array): void {
 }
 
 /** Frees bytes that were handed over, which are empty then; leaves others, and parts, alone. */
-export function giveBack({ buffer, byteLength }: Uint8Array): void {
+export function freeBytes({ buffer, byteLength }: Uint8Array): void {
   if (byteLength !== buffer.byteLength || !handedOver.delete(buffer)) return
   nowhere ??= openNowhere()
   nowhere.postMessage(undefined, [buffer as ArrayBuffer])

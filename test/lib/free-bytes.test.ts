@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { giveBack, handOver } from '../../src/lib/give-back.ts'
+import { freeBytes, handOver } from '../../src/lib/free-bytes.ts'
 
-describe('giveBack()', () => {
+describe('freeBytes()', () => {
   it('frees what was handed over, at once and whatever the garbage collector does', () => {
     const before = process.memoryUsage().arrayBuffers
     for (let count = 0; count < 1000; count++) {
       const bytes = Buffer.alloc(64 * 1024)
       handOver(bytes)
-      giveBack(bytes)
+      freeBytes(bytes)
       assert.equal(bytes.length, 0)
     }
     assert.ok(process.memoryUsage().arrayBuffers - before < 2 ** 20)
@@ -17,20 +17,20 @@ describe('giveBack()', () => {
   it('also through another view of the same bytes', () => {
     const bytes = Buffer.alloc(64 * 1024)
     handOver(bytes)
-    giveBack(new Uint8Array(bytes.buffer))
+    freeBytes(new Uint8Array(bytes.buffer))
     assert.equal(bytes.length, 0)
   })
 
   it('leaves alone what somebody else may have', () => {
     const [kept, whole] = [Buffer.alloc(8192), Buffer.alloc(8192)]
-    giveBack(kept)
+    freeBytes(kept)
     handOver(whole.subarray(1))
-    giveBack(whole)
+    freeBytes(whole)
     handOver(whole)
-    giveBack(whole.subarray(1))
+    freeBytes(whole.subarray(1))
     const small = Buffer.from('of the pool that small buffers share')
     handOver(small)
-    giveBack(small)
+    freeBytes(small)
     assert.deepEqual([kept.length, whole.length, small.length], [8192, 8192, 36])
   })
 })
