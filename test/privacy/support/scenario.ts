@@ -19,6 +19,7 @@ const FILE_NAME = `${secret('file name')}.bin`
 /** Where the secrets of this day belong. */
 export const PLACES: readonly Place[] = [
   { path: /^data\/devices\.json$/, holds: ['label', 'user name', 'user agent'] },
+  { path: /^data\/sightings\.json$/, holds: ['user agent'] },
   // What is on the clipboard is kept there, on purpose.
   { path: /^data\/item\.json$/, holds: ['text', 'long text', 'file name', 'form file name'] },
   {
@@ -160,7 +161,8 @@ async function followAndManage({ enclosure, phone, device }: Scene): Promise<voi
     assert.equal((await enclosure.run(args, { shows: listed })).code, 0)
   }
   await enclosure.look('after administration')
-  assert.equal((await enclosure.run(['revoke', device.id])).code, 0)
+  const revoked = await enclosure.run(['revoke', device.id], { shows: { stdout: ['label'] } })
+  assert.equal(revoked.code, 0)
   assert.equal((await enclosure.run(['pull'])).code, 1)
 }
 
