@@ -14,7 +14,7 @@ import { build, transform } from 'esbuild'
 import { execFile } from 'node:child_process'
 import { chmod, copyFile, mkdir, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { basename, join, resolve } from 'node:path'
+import { basename, join, relative, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { writePages } from '../src/web/make-page.js'
 import { checkPackages, FILES, formatLicenses, writePackages } from './packages.js'
@@ -27,6 +27,17 @@ const LIBRARY = ['src/index.ts', 'src/gateway.ts', 'src/link.ts', 'src/client.ts
 
 /** In a file of its own: who has ports of their own leaves the rest of the gateway behind. */
 const GATEWAY_ALONE = 'src/gateway/create-gateway.ts'
+
+/** What it is made of. */
+const ALONE = build({
+  entryPoints: [GATEWAY_ALONE],
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  packages: 'external',
+  write: false,
+  metafile: true,
+}).then(({ metafile }) => Object.keys(metafile.inputs))
 
 const TARGET = 'node20.19'
 
@@ -61,7 +72,8 @@ const BUILTIN_IMPORT = /^import \{([^}]*)\} from '(node:[^']+)'/gm
 
 /**
  * Gets modules of Node without `import`, which asks them for all that they export, and so loads
- * parts that nobody needs: each once for all of ours. Those that are seldom needed wait until then.
+ * parts that nobody needs: each once for all of ours, and once for the gateway, which is to have no
+ * name that it does not use. Those that are seldom needed wait until then.
  *
  * @type {import('esbuild').Plugin}
  */
@@ -84,19 +96,34 @@ const BUILTINS = {
       const { code } = await transform(contents + more, LOCALS)
       return { contents: code, loader: 'js' }
     })
-    plugin.onResolve({ filter: /^node:/ }, ({ path }) => ({
-      path,
-      namespace: SELDOM.test(path) ? 'seldom' : 'often',
-    }))
-    plugin.onLoad({ filter: /.*/, namespace: 'often' }, async ({ path }) => {
-      const names = await findNames(path)
+    plugin.onResolve({ filter: /^(?:node|alone|getters):/ }, async ({ path, importer }) => {
+      const [scheme = ''] = path.split(':')
+      const isAlone = (await ALONE).includes(relative('.', importer))
+      const often = isAlone ? 'alone' : 'often'
+      return {
+        path: path.replace(scheme, 'node'),
+        namespace: scheme !== 'node' ? scheme : SELDOM.test(path) ? 'seldom' : often,
+        sideEffects: false,
+      }
+    })
+    plugin.onLoad({ filter: /.*/, namespace: 'alone' }, async ({ path }) => {
+      const names = await findNames(path, await ALONE)
       return { contents: `export const {${names.join(',')}} = ${builtin(path)}` }
     })
+    plugin.onLoad({ filter: /.*/, namespace: 'often' }, async ({ path }) => {
+      const alone = await findNames(path, await ALONE)
+      const names = (await findNames(path)).filter((name) => !alone.includes(name))
+      const all = `export const {${names.join(',')}} = ${builtin(path)}`
+      return { contents: `export * from '${path.replace('node', 'alone')}'\n${all}` }
+    })
     plugin.onLoad({ filter: /.*/, namespace: 'seldom' }, async ({ path }) => {
+      const all = (await findNames(path)).map((name) => `export ${wrap(path, name)}`)
+      return { contents: [loadOnce(path), ...all].join('\n') }
+    })
+    plugin.onLoad({ filter: /.*/, namespace: 'getters' }, async ({ path }) => {
       const names = await findNames(path)
       const getters = names.map((name) => `get ${name}() { return load().${name} },`)
-      const load = `let loaded\nconst load = () => (loaded ??= ${builtin(path)})`
-      return { contents: `${load}\nmodule.exports = {${getters.join('')}}` }
+      return { contents: `${loadOnce(path)}\nmodule.exports = {${getters.join('')}}` }
     })
   },
 }
@@ -219,16 +246,18 @@ function valuesOf(names) {
 }
 
 /**
- * What the sources import from a module.
+ * What the sources, or these files, import from a module.
  *
  * @param {string} wanted
+ * @param {readonly string[]} [files]
  */
-async function findNames(wanted) {
+async function findNames(wanted, files) {
   /** @type {Set<string>} */
   const found = new Set()
-  for (const path of await readdir('src', { recursive: true })) {
+  const all = await readdir('src', { recursive: true })
+  for (const path of files ?? all.map((path) => join('src', path))) {
     if (!path.endsWith('.ts')) continue
-    const text = await readFile(join('src', path), 'utf8')
+    const text = await readFile(path, 'utf8')
     for (const [, names = '', module] of text.matchAll(BUILTIN_IMPORT)) {
       if (module !== wanted) continue
       for (const name of valuesOf(names)) found.add(name.replace(/ as .*/, ''))
@@ -240,6 +269,29 @@ async function findNames(wanted) {
 /** @param {string} module */
 function builtin(module) {
   return `process.getBuiltinModule('${module}')`
+}
+
+/**
+ * A function that loads its module when it is called: whoever bundles ours leaves it behind where
+ * nobody calls it. What is none, or has a second form for `promisify`, is got each time.
+ *
+ * @param {string} module
+ * @param {string} name
+ */
+function wrap(module, name) {
+  const value = createRequire(import.meta.url)(module)[name]
+  if (typeof value !== 'function' || promisify.custom in value) {
+    return `{ ${name} } from 'getters:${module.slice('node:'.length)}'`
+  }
+  const isClass = /^[A-Z]/.test(name)
+  return isClass
+    ? `const ${name} = function (...args) { return new (load().${name})(...args) }`
+    : `const ${name} = (...args) => load().${name}(...args)`
+}
+
+/** @param {string} module */
+function loadOnce(module) {
+  return `let loaded\nconst load = () => (loaded ??= ${builtin(module)})`
 }
 
 /** @param {string} folder */
