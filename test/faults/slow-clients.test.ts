@@ -35,7 +35,7 @@ async function serveSlowly(t: TestContext) {
     }
   }
   const at = await serveGuarded(t, {
-    staging: { receive: (source, bytes) => at.memory.receive(source, watch(bytes)) },
+    staging: { receive: (source, bytes) => at.storage.staging.receive(source, watch(bytes)) },
   })
   const begin = async ({ line, type, before }: (typeof UPLOADS)[number], size: number) => {
     const client = await RawClient.open(t, at.port)
@@ -50,7 +50,7 @@ async function serveSlowly(t: TestContext) {
 
 describe('what follows a file in a form', () => {
   it('has no longer than other bodies, however steadily it drips', async (t) => {
-    const { clock, begin, memory, blobs, phone } = await serveSlowly(t)
+    const { clock, begin, countWaiting, countBlobs, phone } = await serveSlowly(t)
     const client = await begin(UPLOADS[1], 10_000)
     client.send(`${FIELD_HEAD}"hash"\r\n\r\n`)
     const answers: RawResponse[] = []
@@ -65,7 +65,7 @@ describe('what follows a file in a form', () => {
     const [answer] = answers
     assert.ok(answer)
     assert.equal(JSON.parse(answer.body).code, 'BODY_TIMEOUT')
-    assert.deepEqual([answer.status, memory.count, blobs.count], [408, 0, 0])
+    assert.deepEqual([answer.status, countWaiting(), await countBlobs()], [408, 0, 0])
   })
 })
 
@@ -73,7 +73,7 @@ for (const upload of UPLOADS) {
   const { line, before, after } = upload
   describe(`${line} of which a byte comes now and then`, () => {
     it(`is taken whole after ${HOURS} hours`, async (t) => {
-      const { clock, arrived, begin, memory, latest } = await serveSlowly(t)
+      const { clock, arrived, begin, countWaiting, latest } = await serveSlowly(t)
       const bytes = HOURS * 60
       const size = before.length + START.length + bytes + after.length
       const client = await begin(upload, size)
@@ -84,20 +84,20 @@ for (const upload of UPLOADS) {
       }
       const answer = await client.send(after).read()
       assert.equal(answer.status, 200)
-      assert.equal(memory.count + (latest.current === undefined ? 0 : 1), 1)
+      assert.equal(countWaiting() + (latest.current === undefined ? 0 : 1), 1)
       assert.equal(latest.current?.item.size ?? START.length + bytes, START.length + bytes)
-      assert.equal(clock.pending, 0)
+      assert.equal(clock.pending, countWaiting(), 'its own expiry')
     })
 
     it('is given up when none has come for a minute, and leaves nothing', async (t) => {
-      const { clock, begin, memory, blobs, latest } = await serveSlowly(t)
+      const { clock, begin, countWaiting, countBlobs, latest } = await serveSlowly(t)
       const client = await begin(upload, 10_000)
       clock.advance(BODY_IDLE_MS - 1)
       clock.advance(1)
       const answer = await client.read()
       assert.deepEqual([answer.status, answer.headers['connection']], [408, 'close'])
       assert.equal(JSON.parse(answer.body).code, 'BODY_TIMEOUT')
-      assert.deepEqual([memory.count, blobs.count, latest.current], [0, 0, undefined])
+      assert.deepEqual([countWaiting(), await countBlobs(), latest.current], [0, 0, undefined])
     })
   })
 }

@@ -26,11 +26,11 @@ function rawStatus(url: string, path: string, authorization: string): Promise<nu
 
 describe('PUT /file/{dataName}', () => {
   it('stages, and answers with nothing', async (t) => {
-    const { phone, memory } = await serveGateway(t)
+    const { phone, countWaiting } = await serveGateway(t)
     const response = await phone.fetch('/file/a.bin', put('hello'))
     assert.equal(response.status, 200)
     assert.equal(await response.text(), '')
-    assert.equal(memory.count, 1)
+    assert.equal(countWaiting(), 1)
     assert.equal((await phone.fetch('/file/a.bin')).status, 404, 'staged names are not readable')
   })
 
@@ -118,7 +118,7 @@ describe('PUT /file/{dataName}', () => {
   })
 
   it('refuses names that are paths or worse, before it reads anything', async (t) => {
-    const { phone, memory, url, authorization } = await serveGateway(t)
+    const { phone, countWaiting, url, authorization } = await serveGateway(t)
     const names = [
       '..%2fx',
       '..%5cx',
@@ -140,7 +140,7 @@ describe('PUT /file/{dataName}', () => {
       assert.equal(await rawStatus(url, `/file/${name}`, authorization), 400, name)
     }
     assert.equal((await phone.fetch('/file/a/b', put('x'))).status, 404)
-    assert.equal(memory.count, 0)
+    assert.equal(countWaiting(), 0)
   })
 
   it('calls an image an image when the client does not know', async (t) => {
@@ -154,7 +154,7 @@ describe('PUT /file/{dataName}', () => {
   })
 
   it('takes no part of a file for the whole, and reads nothing of it', async (t) => {
-    const { memory, port, authorization } = await serveGateway(t)
+    const { countWaiting, port, authorization } = await serveGateway(t)
     const client = await RawClient.open(t, port)
     const fields = [
       'Host: box',
@@ -167,7 +167,7 @@ describe('PUT /file/{dataName}', () => {
     const { status, body } = await client.read('PUT')
     assert.equal(status, 400)
     assert.equal(JSON.parse(body).code, 'PARTIAL_BODY')
-    assert.equal(memory.count, 0)
+    assert.equal(countWaiting(), 0)
   })
 })
 

@@ -2,8 +2,6 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { StagingArea } from '../../src/ports/staging-area.ts'
 import { serveGateway } from '../support/gateway.ts'
-import { MemoryBlobStore } from '../support/memory-blob-store.ts'
-import { MemoryStagingArea } from '../support/memory-staging-area.ts'
 import { form, part, PNG, post, rawForm, refusal } from './support/forms.ts'
 
 const FILE = [part('type', 'File'), part('hash', 'ab')]
@@ -26,14 +24,14 @@ describe('a file in POST /api/history', () => {
   })
 
   it('may not be called like a path, and then nothing is kept', async (t) => {
-    const { phone, blobs } = await serveGateway(t)
+    const { phone, countBlobs } = await serveGateway(t)
     for (const name of ['..', '../x', 'a/b', 'C:\\\\fakepath\\\\a', 'a%0Ab', 'x'.repeat(256)]) {
       const init = rawForm(...FILE, part('data', 'x', `; filename="${name}"`))
       assert.deepEqual(await refusal(phone, init), [400, 'BAD_NAME'], name)
     }
     const behind = [part('data', 'x', '; filename="a"'), part('dataName', '../b')]
     assert.deepEqual(await refusal(phone, rawForm(...FILE, ...behind)), [400, 'BAD_NAME'])
-    assert.equal(blobs.count, 0)
+    assert.equal(await countBlobs(), 0)
   })
 
   it('is the part called data before others, and one only', async (t) => {
@@ -42,24 +40,24 @@ describe('a file in POST /api/history', () => {
       ['data', 'thumbnail'],
       ['data', 'data'],
     ]) {
-      const { phone, blobs } = await serveGateway(t)
+      const { phone, countBlobs } = await serveGateway(t)
       const files = names.map((name, index) => [name, `${name}.bin`, `${name} ${index}`] as const)
       await post(phone, form([['type', 'File'], ['hash', 'ab'], ...files]))
       assert.equal((await phone.document())['dataName'], 'data.bin')
       assert.equal(String(await phone.download()), `data ${names.indexOf('data')}`)
-      assert.equal(blobs.count, 1)
+      assert.equal(await countBlobs(), 1)
     }
   })
 
   it('is the first of several when none is called data', async (t) => {
-    const { phone, blobs } = await serveGateway(t)
+    const { phone, countBlobs } = await serveGateway(t)
     const files = [
       ['one', 'one.bin', 'one'],
       ['two', 'two.bin', 'two'],
     ] as const
     await post(phone, form([['type', 'File'], ['hash', 'ab'], ...files]))
     assert.equal(String(await phone.download()), 'one')
-    assert.equal(blobs.count, 1)
+    assert.equal(await countBlobs(), 1)
   })
 
   it('is an image when its bytes or its name say so, and its type does not', async (t) => {
@@ -88,7 +86,7 @@ describe('a file in POST /api/history', () => {
   })
 
   it('is the text of a Text, unless it is empty', async (t) => {
-    const { phone, blobs } = await serveGateway(t)
+    const { phone, countBlobs } = await serveGateway(t)
     const fields = [
       ['type', 'Text'],
       ['hash', 'ab'],
@@ -102,11 +100,11 @@ describe('a file in POST /api/history', () => {
     assert.equal((await phone.document())['text'], 'the whole text')
     const record = await post(phone, form([...fields, ['data', 'long.txt', '']]))
     assert.equal(record['text'], 'the wh…')
-    assert.equal(blobs.count, 0)
+    assert.equal(await countBlobs(), 0)
   })
 
   it('is refused as a text that is not UTF-8, or too long, and nothing is kept', async (t) => {
-    const { phone, blobs } = await serveGateway(t, { maxMetadataBytes: 100 })
+    const { phone, countBlobs } = await serveGateway(t, { maxMetadataBytes: 100 })
     const send = (content: Uint8Array) =>
       refusal(
         phone,
@@ -120,31 +118,29 @@ describe('a file in POST /api/history', () => {
     assert.deepEqual(await send(Buffer.alloc(101, 'x')), [413, 'BODY_TOO_LARGE'])
     const inline = rawForm(part('type', 'Text'), part('hash', 'ab'), part('text', '\xff'))
     assert.deepEqual(await refusal(phone, inline), [400, 'BAD_BODY'])
-    assert.deepEqual([blobs.count, (await phone.document())['text']], [0, ''])
+    assert.deepEqual([await countBlobs(), (await phone.document())['text']], [0, ''])
   })
 
   it('is not kept when it cannot be read back', async (t) => {
-    const blobs = new MemoryBlobStore()
-    const area = new MemoryStagingArea(blobs)
     const receive: StagingArea['receive'] = async (...upload) => {
-      const received = await area.receive(...upload)
+      const received = await storage.staging.receive(...upload)
       const open = () => Promise.reject(new Error('too many open files'))
       return { ...received, blob: { ...received.blob, open } }
     }
-    const { phone } = await serveGateway(t, { staging: { receive } })
+    const { phone, storage, countBlobs } = await serveGateway(t, { staging: { receive } })
     const init = rawForm(...FILE, part('data', 'x', '; filename="a"'))
     assert.deepEqual(await refusal(phone, init), [500, 'INTERNAL'])
-    assert.equal(blobs.count, 0)
+    assert.equal(await countBlobs(), 0)
   })
 
   it('is not kept when the form breaks off', async (t) => {
-    const { phone, blobs } = await serveGateway(t)
+    const { phone, countBlobs } = await serveGateway(t)
     const whole = rawForm(...FILE, part('data', 'xyz', '; filename="a"'))
     assert.ok(Buffer.isBuffer(whole.body), 'bytes')
     for (const end of [3, 4, 8, 9, 10, 12, 100]) {
       const init: RequestInit = { ...whole, body: whole.body.subarray(0, -end) }
       assert.deepEqual((await refusal(phone, init))[0], 400, String(end))
     }
-    assert.deepEqual([blobs.count, (await phone.document())['text']], [0, ''])
+    assert.deepEqual([await countBlobs(), (await phone.document())['text']], [0, ''])
   })
 })

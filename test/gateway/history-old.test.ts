@@ -203,7 +203,7 @@ describe('an old item in POST /api/history', () => {
   })
 
   it('keeps its bytes staged: a document of the same device makes them current', async (t) => {
-    const { phone, addPhone, clock, memory } = await serveGateway(t)
+    const { phone, addPhone, clock, countWaiting } = await serveGateway(t)
     await phone.pushText('current')
     const fields = [
       ['type', 'Image'],
@@ -215,7 +215,7 @@ describe('an old item in POST /api/history', () => {
       form([...fields, ['data', 'a.png', PNG]], REFERENCE),
     )
     assert.deepEqual([text, size, hasData], ['a.png', PNG.length, true])
-    assert.deepEqual([memory.count, (await phone.document())['text']], [1, 'current'])
+    assert.deepEqual([countWaiting(), (await phone.document())['text']], [1, 'current'])
     const data = '/api/history/Image-AB/data'
     assert.equal((await phone.fetch(data, { headers: REFERENCE })).status, 404)
 

@@ -112,7 +112,7 @@ describe('POST /api/history', () => {
       ],
     ]
     for (const parts of forms) {
-      const { phone, blobs, memory } = await serveGateway(t)
+      const { phone, countBlobs, countWaiting } = await serveGateway(t)
       const { hash, type, text, size, hasData } = await post(phone, form(parts))
       const expected = ['AB', 'Image', 'a.png', PNG.length, true]
       assert.deepEqual([hash, type, text, size, hasData], expected)
@@ -120,12 +120,12 @@ describe('POST /api/history', () => {
       assert.deepEqual(await phone.download(), PNG)
       const { headers } = await phone.fetch('/file/a.png')
       assert.equal(headers.get('content-type'), 'image/png')
-      assert.deepEqual([blobs.count, memory.count], [1, 0])
+      assert.deepEqual([await countBlobs(), countWaiting()], [1, 0])
     }
   })
 
   it('needs a type, then a hash', async (t) => {
-    const { phone, blobs } = await serveGateway(t)
+    const { phone, countBlobs } = await serveGateway(t)
     const withFile = (fields: Fields) => form([['data', 'a', 'x'], ...Object.entries(fields)])
     for (const encode of [urlencoded, withFile]) {
       for (const [fields, missing] of [
@@ -141,7 +141,7 @@ describe('POST /api/history', () => {
         assert.match(String(detail), missing)
       }
     }
-    assert.equal(blobs.count, 0)
+    assert.equal(await countBlobs(), 0)
     assert.equal((await phone.document())['text'], '')
   })
 
@@ -279,7 +279,7 @@ describe('POST /api/history', () => {
 
   describe('and the document that follows', () => {
     it('makes current what was kept', async (t) => {
-      const { phone, memory } = await serveGateway(t)
+      const { phone, countWaiting } = await serveGateway(t)
       for (const [type, name, content] of [
         ['Image', 'a.png', PNG],
         ['File', 'a.bin', 'bytes'],
@@ -292,7 +292,7 @@ describe('POST /api/history', () => {
         ] as const
         const before = await phone.document()
         await post(phone, form(parts, REFERENCE))
-        assert.deepEqual([await phone.document(), memory.count], [before, 1])
+        assert.deepEqual([await phone.document(), countWaiting()], [before, 1])
         for (const document of [
           { type, hash: 'ab' },
           { type, dataName: name, hasData: true, hash: 'other' },
@@ -302,7 +302,7 @@ describe('POST /api/history', () => {
           const { contentId, dataName } = await phone.document()
           assert.deepEqual([await readObject(response), dataName], [{ contentId }, name])
         }
-        assert.equal(memory.count, 0)
+        assert.equal(countWaiting(), 0)
       }
     })
 

@@ -78,12 +78,12 @@ describe('POST /api/history/query', () => {
   })
 
   it('passes over files', async (t) => {
-    const { phone, blobs } = await serveGateway(t)
+    const { phone, countBlobs } = await serveGateway(t)
     await phone.pushText('hello')
     const body = form({ page: '2' })
     body.append('data', new Blob(['x'.repeat(10_000)]), 'a')
     assert.deepEqual(await query(phone, { body }), [])
-    assert.equal(blobs.count, 0)
+    assert.equal(await countBlobs(), 0)
   })
 
   it('refuses what is said to be JSON and is not', async (t) => {

@@ -1,22 +1,20 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { EventEmitter, once } from 'node:events'
-import { describe, it } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import { ChangeHub } from '../../src/inbound/change-hub.ts'
 import { ClipboardPipeline, type PipelineDeps } from '../../src/inbound/clipboard-pipeline.ts'
 import type { Change } from '../../src/ports/change-feed.ts'
 import type { InboundItem } from '../../src/ports/inbound-pipeline.ts'
 import { MAX_NAME_TEXT_BYTES } from '../../src/core/limits.ts'
 import { only } from '../../src/lib/read-bytes.ts'
+import { openTestStorage } from '../storage/support/open-stores.ts'
 import { streamOf } from '../support/byte-streams.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
 import { defer } from '../support/defer.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { sha256 } from '../support/hashes.ts'
-import { MemoryBlobStore } from '../support/memory-blob-store.ts'
 import { MemoryDeviceRegistry } from '../support/memory-device-registry.ts'
-import { MemoryLatestItem } from '../support/memory-latest-item.ts'
-import { MemoryStagingArea } from '../support/memory-staging-area.ts'
 import { stageUpload } from '../support/staging-contract.ts'
 
 const HELLO_TEXT = 'blake3v1:d10e733553f46c16ca8d7cb0154d91f4052ef7f53e874a3d387acd64c918f89b'
@@ -37,11 +35,13 @@ const ITEM: InboundItem = {
   bytes: { kind: 'none' },
 }
 
-function setUp({ devices, member }: Pick<PipelineDeps, 'devices' | 'member'> = {}) {
-  const blobs = new MemoryBlobStore()
-  const staging = new MemoryStagingArea(blobs)
-  const latest = new MemoryLatestItem()
+async function setUp(
+  t: TestContext,
+  { devices, member }: Pick<PipelineDeps, 'devices' | 'member'> = {},
+) {
   const clock = new FakeClock()
+  const { blobs, staging, latest, blobFiles } = await openTestStorage(t, { clock })
+  const countWaiting = () => staging.stats().uploads
   const logger = new CaptureLogger()
   const changes = new ChangeHub()
   const seen: Change[] = []
@@ -71,7 +71,8 @@ function setUp({ devices, member }: Pick<PipelineDeps, 'devices' | 'member'> = {
       return describe({ type: 'File', dataName, ...more })
     },
     /** How many blobs there are, and how many uploads wait. */
-    counts: () => [blobs.count, staging.count],
+    counts: async () => [(await blobFiles()).length, countWaiting()],
+    countWaiting,
   }
 }
 
@@ -79,21 +80,21 @@ describe('an item of another member', () => {
   const from = (at: number) =>
     ({ kind: 'peer', stamp: { at, member: 'm_0000000000000002' }, deviceId: 'did_9' }) as const
   const hello = sha256('hello')
-  const grouped = () => {
+  const grouped = (t: TestContext) => {
     const time = { now: () => 1000, learn: () => undefined, believes: (at: number) => at < 1e6 }
-    return setUp({ member: { id: 'm_0000000000000001', ...time } })
+    return setUp(t, { member: { id: 'm_0000000000000001', ...time } })
   }
 
-  it('is refused when it is stamped too far ahead, and changes nothing', async () => {
-    const { inbound, pushText, latest, seen } = grouped()
+  it('is refused when it is stamped too far ahead, and changes nothing', async (t) => {
+    const { inbound, pushText, latest, seen } = await grouped(t)
     await pushText('ours')
     const far = { ...ITEM, text: 'theirs', origin: from(1e6) }
     await assert.rejects(inbound.apply(far), { code: 'STAMP_AHEAD' })
     assert.deepEqual([latest.current?.item.text, seen.length], ['ours', 1])
   })
 
-  it('gets the name and type there, of bytes that are here, and is told; else only its stamp', async () => {
-    const { pushFile, describe, latest, blobs, seen } = grouped()
+  it('gets the name and type there, of bytes that are here, and is told; else only its stamp', async (t) => {
+    const { pushFile, describe, latest, counts, seen } = await grouped(t)
     await pushFile('a.bin', 'hello')
     const mediaType = 'application/zip'
     const named = { type: 'Group', text: 'b', dataName: 'b.zip', hash: hello, mediaType } as const
@@ -104,11 +105,12 @@ describe('an item of another member', () => {
       ['Group', 'b.zip', 'b', mediaType, 2000, 2],
     )
     await describe({ ...named, origin: from(3000) })
-    assert.deepEqual([latest.current?.item.stamp?.at, seen.length, blobs.count], [3000, 2, 1])
+    assert.deepEqual([latest.current?.item.stamp?.at, seen.length], [3000, 2])
+    assert.deepEqual(await counts(), [1, 0])
   })
 
-  it('is never one whose hash somebody only said to be the same', async () => {
-    const { pushFile, describe } = grouped()
+  it('is never one whose hash somebody only said to be the same', async (t) => {
+    const { pushFile, describe } = await grouped(t)
     await pushFile('a.bin', 'others', { hash: hello })
     const wanted = { type: 'File', dataName: 'a.bin', hash: hello, origin: from(2000) } as const
     await assert.rejects(describe(wanted), { code: 'NOTHING_STAGED' })
@@ -116,15 +118,15 @@ describe('an item of another member', () => {
 })
 
 describe('a pushed Text', () => {
-  it('becomes the current item, known by its published content id', async () => {
-    const { pushText, latest, seen } = setUp()
+  it('becomes the current item, known by its published content id', async (t) => {
+    const { pushText, latest, seen } = await setUp(t)
     assert.equal((await pushText('hello')).contentId, HELLO_TEXT)
     assert.equal(latest.current?.item.text, 'hello')
     assert.equal(seen.map((change) => change.contentId).join(), HELLO_TEXT)
   })
 
-  it('is refused when it is longer than texts may be, whoever hands it in', async () => {
-    const { inbound, latest } = setUp()
+  it('is refused when it is longer than texts may be, whoever hands it in', async (t) => {
+    const { inbound, latest } = await setUp(t)
     const stamp = { at: 1, member: 'm_0000000000000001' }
     const peers = [undefined, 'did_2'].map(
       (deviceId) => ({ kind: 'peer', stamp, deviceId }) as const,
@@ -141,8 +143,8 @@ describe('a pushed Text', () => {
     await inbound.apply({ ...ITEM, text: '\x01'.repeat(16) })
   })
 
-  it('never blanks the clipboard when it is empty', async () => {
-    const { pushText, latest, seen } = setUp()
+  it('never blanks the clipboard when it is empty', async (t) => {
+    const { pushText, latest, seen } = await setUp(t)
     assert.match((await pushText('')).contentId, /^blake3v1:d074b8c0/, 'that of the empty text')
     assert.equal(seen.length, 0)
     await pushText('hello')
@@ -154,16 +156,16 @@ describe('a pushed Text', () => {
 describe('a long Text', () => {
   const long = { type: 'Text', text: 'pre…', dataName: 'long.txt' } as const
 
-  it('is what was staged, not its preview, and leaves no bytes behind', async () => {
-    const { stage, describe, latest, counts } = setUp()
+  it('is what was staged, not its preview, and leaves no bytes behind', async (t) => {
+    const { stage, describe, latest, counts } = await setUp(t)
     await stage('long.txt', 'hello')
     assert.equal((await describe(long)).contentId, HELLO_TEXT)
     assert.equal(latest.current?.item.text, 'hello')
-    assert.deepEqual(counts(), [0, 0])
+    assert.deepEqual(await counts(), [0, 0])
   })
 
-  it('has its byte order mark, whatever way it came', async () => {
-    const { stage, describe, pushText, latest, clock } = setUp()
+  it('has its byte order mark, whatever way it came', async (t) => {
+    const { stage, describe, pushText, latest, clock } = await setUp(t)
     const bytes = '\xef\xbb\xbfhello'
     await stage('long.txt', bytes)
     await describe({ ...long, hash: sha256(Buffer.from(bytes, 'latin1')) })
@@ -175,8 +177,8 @@ describe('a long Text', () => {
     assert.deepEqual([staged?.text, staged?.aliases], [text, []])
   })
 
-  it('is refused when nothing was staged, when it is not UTF-8 or too long, and stays staged', async () => {
-    const { stage, describe, latest, staging } = setUp()
+  it('is refused when nothing was staged, when it is not UTF-8 or too long, and stays staged', async (t) => {
+    const { stage, describe, latest, countWaiting } = await setUp(t)
     await assert.rejects(describe(long), { code: 'NOTHING_STAGED' })
     await stage('long.txt', '\xff\xfe')
     await assert.rejects(describe(long), { code: 'TEXT_NOT_UTF8' })
@@ -184,27 +186,27 @@ describe('a long Text', () => {
       await stage('long.txt', text)
       await assert.rejects(describe(long), { code: 'TEXT_TOO_LARGE' })
     }
-    assert.deepEqual([latest.current, staging.count], [undefined, 1])
+    assert.deepEqual([latest.current, countWaiting()], [undefined, 1])
   })
 })
 
 describe('a pushed File', () => {
-  it('takes the bytes that its own device staged', async () => {
-    const { pushFile, latest, counts } = setUp()
+  it('takes the bytes that its own device staged', async (t) => {
+    const { pushFile, latest, counts } = await setUp(t)
     assert.equal((await pushFile('a.bin', 'hello')).contentId, HELLO_FILE)
     assert.equal(latest.current?.item.text, 'a.bin')
     assert.equal(latest.binary, latest.current)
-    assert.deepEqual(counts(), [1, 0])
+    assert.deepEqual(await counts(), [1, 0])
   })
 
-  it('never gets what another device staged', async () => {
-    const { stage, describe } = setUp()
+  it('never gets what another device staged', async (t) => {
+    const { stage, describe } = await setUp(t)
     await stage('a.bin', 'hello', 'text/plain', 'did_2')
     await assert.rejects(describe({ type: 'File', dataName: 'a.bin' }), { code: 'NOTHING_STAGED' })
   })
 
-  it('keeps the beginning of a long text, in whole characters, whatever way it came', async () => {
-    const { inbound, blobs, stage } = setUp()
+  it('keeps the beginning of a long text, in whole characters, whatever way it came', async (t) => {
+    const { inbound, blobs, stage } = await setUp(t)
     const text = `${'x'.repeat(MAX_NAME_TEXT_BYTES - 1)}🧀${'y'.repeat(5_000_000)}`
     for (const type of ['File', 'Image', 'Group'] as const) {
       await stage('a.bin', 'bytes')
@@ -217,8 +219,8 @@ describe('a pushed File', () => {
     }
   })
 
-  it('may be named by its text alone, also when it is pushed again', async () => {
-    const { stage, describe, latest, clock } = setUp()
+  it('may be named by its text alone, also when it is pushed again', async (t) => {
+    const { stage, describe, latest, clock } = await setUp(t)
     await stage('a.bin', 'hello')
     await describe({ type: 'File', text: 'a.bin' })
     assert.equal(latest.current?.item.dataName, 'a.bin')
@@ -226,35 +228,35 @@ describe('a pushed File', () => {
     assert.equal((await describe({ type: 'File', text: 'a.bin' })).contentId, HELLO_FILE)
   })
 
-  it('is an Image when its bytes are', async () => {
-    const { stage, describe, latest } = setUp()
+  it('is an Image when its bytes are', async (t) => {
+    const { stage, describe, latest } = await setUp(t)
     await stage('a', 'hello', 'image/png')
     assert.equal((await describe({ type: 'File', dataName: 'a' })).contentId, HELLO_TEXT)
     assert.equal(latest.current?.item.type, 'Image')
   })
 
-  it('stays readable after a Text became current, and discards the one before it', async () => {
-    const { pushFile, pushText, latest, blobs } = setUp()
+  it('stays readable after a Text became current, and discards the one before it', async (t) => {
+    const { pushFile, pushText, latest, counts } = await setUp(t)
     await pushFile('a', 'one')
     await pushText('hello')
     assert.equal(latest.binary?.item.dataName, 'a')
     await pushFile('b', 'two')
     assert.equal(latest.binary?.item.dataName, 'b')
-    assert.equal(blobs.count, 1)
+    assert.deepEqual(await counts(), [1, 0])
   })
 
-  it('stays staged when it cannot be stored', async () => {
-    const { stage, describe, staging, latest } = setUp()
+  it('stays staged when it cannot be stored', async (t) => {
+    const { stage, describe, countWaiting, latest } = await setUp(t)
     const { blob } = await stage('a', 'one')
     await blob.discard()
     await assert.rejects(describe({ type: 'File', dataName: 'a' }), { code: 'BLOB_GONE' })
-    assert.deepEqual([latest.current, staging.count], [undefined, 1])
+    assert.deepEqual([latest.current, countWaiting()], [undefined, 1])
   })
 })
 
 describe('a push of what is there already', () => {
-  it('is current again, under the same id, and known by the new hash too', async () => {
-    const { pushFile, describe, pushText, latest, clock, seen } = setUp()
+  it('is current again, under the same id, and known by the new hash too', async (t) => {
+    const { pushFile, describe, pushText, latest, clock, seen } = await setUp(t)
     await pushFile('a', 'hello', { hash: 'ONE' })
     await pushText('in between')
     clock.advance(1000)
@@ -267,8 +269,8 @@ describe('a push of what is there already', () => {
     assert.equal(seen.length, 5)
   })
 
-  it('is not meant by its name with the hash of something else', async () => {
-    const { pushFile, describe, latest } = setUp()
+  it('is not meant by its name with the hash of something else', async (t) => {
+    const { pushFile, describe, latest } = await setUp(t)
     await pushFile('a', 'hello')
     const named = { type: 'File', dataName: 'a' } as const
     assert.equal((await describe({ ...named, hash: MD5.toUpperCase() })).contentId, HELLO_FILE)
@@ -278,8 +280,8 @@ describe('a push of what is there already', () => {
     assert.deepEqual(latest.current?.item.aliases, [MD5])
   })
 
-  it('is what its hash says, not an older upload that waits under its name', async () => {
-    const { pushFile, stage, describe, pushText, latest, counts } = setUp()
+  it('is what its hash says, not an older upload that waits under its name', async (t) => {
+    const { pushFile, stage, describe, pushText, latest, counts } = await setUp(t)
     await pushFile('a', 'new')
     const { contentId, contentHash = '', nameHash = '' } = latest.current?.item ?? {}
     for (const hash of [contentHash, nameHash, nameHash.toUpperCase()]) {
@@ -288,13 +290,13 @@ describe('a push of what is there already', () => {
       assert.equal((await describe({ type: 'File', dataName: 'a', hash })).contentId, contentId)
       assert.equal(latest.current?.item.aliases.length, 0)
     }
-    assert.deepEqual(counts(), [2, 1], 'the older one waits for its own document')
+    assert.deepEqual(await counts(), [2, 1], 'the older one waits for its own document')
     await pushFile('a', 'newer', { hash: MD5 })
     assert.equal(latest.current?.item.size, 5)
   })
 
-  it('is no upload that waited before its sender left out another one, unless its hash fits', async () => {
-    const { stage, staging, describe, pushFile, counts } = setUp()
+  it('is no upload that waited before its sender left out another one, unless its hash fits', async (t) => {
+    const { stage, staging, describe, pushFile, counts } = await setUp(t)
     await pushFile('a', 'here')
     const named = { type: 'File', dataName: 'a' } as const
     const ownHashes = [
@@ -324,11 +326,11 @@ describe('a push of what is there already', () => {
     await staging.bind('did_1')
     await stage('a', 'newer')
     assert.equal((await describe({ ...named, hash: sha256('its own way, too') })).item?.size, 5)
-    assert.deepEqual(counts(), [1, 0])
+    assert.deepEqual(await counts(), [1, 0])
   })
 
-  it('keeps its former names as aliases when it comes under a new one', async () => {
-    const { pushFile, latest } = setUp()
+  it('keeps its former names as aliases when it comes under a new one', async (t) => {
+    const { pushFile, latest } = await setUp(t)
     await pushFile('a', 'hello', { hash: 'one' })
     const formerName = latest.current?.item.nameHash ?? ''
     await pushFile('b', 'hello')
@@ -336,22 +338,22 @@ describe('a push of what is there already', () => {
     assert.deepEqual(latest.current?.item.aliases, ['one', formerName])
   })
 
-  it('is never known by the bound name of a Group, which has no such hash', async () => {
-    const { pushFile, latest } = setUp()
+  it('is never known by the bound name of a Group, which has no such hash', async (t) => {
+    const { pushFile, latest } = await setUp(t)
     await pushFile('a.zip', 'hello', { type: 'Group', hash: 'FromClient' })
     await pushFile('b.zip', 'hello', { type: 'Group' })
     assert.deepEqual(latest.current?.item.aliases, ['fromclient'])
   })
 
-  it('teaches a new hash also when it counts as the same push', async () => {
-    const { inbound, latest, seen } = setUp()
+  it('teaches a new hash also when it counts as the same push', async (t) => {
+    const { inbound, latest, seen } = await setUp(t)
     for (const hash of ['ONE', 'TWO', 'TWO']) await inbound.apply({ ...ITEM, text: 'hello', hash })
     assert.deepEqual(latest.current?.item.aliases, ['one', 'two'])
     assert.equal(seen.length, 1)
   })
 
-  it('counts once when the same device sends it twice at once', async () => {
-    const { pushText, inbound, clock, seen } = setUp()
+  it('counts once when the same device sends it twice at once', async (t) => {
+    const { pushText, inbound, clock, seen } = await setUp(t)
     await pushText('hello')
     clock.advance(199)
     await pushText('hello')
@@ -363,15 +365,15 @@ describe('a push of what is there already', () => {
     assert.equal(seen.length, 3)
   })
 
-  it('leaves no bytes behind when it is such a repetition', async () => {
-    const { pushFile, counts, seen } = setUp()
+  it('leaves no bytes behind when it is such a repetition', async (t) => {
+    const { pushFile, counts, seen } = await setUp(t)
     for (const name of ['a', 'a', 'b']) await pushFile(name, 'hello')
     assert.equal(seen.length, 2, 'another name is another push')
-    assert.deepEqual(counts(), [1, 0])
+    assert.deepEqual(await counts(), [1, 0])
   })
 
-  it('is nothing new when the desktop copies it', async () => {
-    const { pushText, inbound, clock, seen } = setUp()
+  it('is nothing new when the desktop copies it', async (t) => {
+    const { pushText, inbound, clock, seen } = await setUp(t)
     await pushText('hello')
     clock.advance(60_000)
     await inbound.apply({ ...ITEM, text: 'hello', origin: { kind: 'clipboard' } })
@@ -380,8 +382,8 @@ describe('a push of what is there already', () => {
 })
 
 describe('applying', () => {
-  it('happens in the order of the calls, also when one fails', async () => {
-    const { pushText, describe, latest } = setUp()
+  it('happens in the order of the calls, also when one fails', async (t) => {
+    const { pushText, describe, latest } = await setUp(t)
     const missing = describe({ type: 'File', dataName: 'missing' })
     const results = await Promise.allSettled([pushText('one'), missing, pushText('two')])
     const ends = results.map(({ status }) => status)
@@ -389,9 +391,9 @@ describe('applying', () => {
     assert.equal(latest.current?.item.text, 'two')
   })
 
-  it('does not fail when an effect does, and says so in the log without content', async () => {
+  it('does not fail when an effect does, and says so in the log without content', async (t) => {
     const effects = new EventEmitter()
-    const { pushText, inbound, logger } = setUp()
+    const { pushText, inbound, logger } = await setUp(t)
     inbound.addEffect(async () => {
       setImmediate(() => effects.emit('ran'))
       throw new Error('no display')
@@ -406,8 +408,8 @@ describe('a document that may name a picture by its MD5', () => {
   const WRONG = 'ab'.repeat(16)
 
   /** A picture whose reading goes on only when it is let. */
-  async function setUpPicture() {
-    const daemon = setUp()
+  async function setUpPicture(t: TestContext) {
+    const daemon = await setUp(t)
     await daemon.stage('p.png', 'hello', 'image/png')
     await daemon.describe({ type: 'Image', dataName: 'p.png' })
     const blob = daemon.latest.binary?.blob
@@ -425,8 +427,8 @@ describe('a document that may name a picture by its MD5', () => {
     return { ...daemon, blob, open, reading, askFor, reads: () => reads }
   }
 
-  it('keeps nobody else waiting while the picture is read, and has it read once', async () => {
-    const { inbound, blob, open, reading, askFor, reads, latest } = await setUpPicture()
+  it('keeps nobody else waiting while the picture is read, and has it read once', async (t) => {
+    const { inbound, blob, open, reading, askFor, reads, latest } = await setUpPicture(t)
     const begun = once(reading, 'begins')
     const refused = Promise.allSettled(Array.from({ length: 40 }, () => askFor(WRONG)))
     await begun
@@ -442,8 +444,8 @@ describe('a document that may name a picture by its MD5', () => {
     assert.equal(latest.current?.item.dataName, 'p.png')
   })
 
-  it('means what is there when the picture was read, and not what was there before', async () => {
-    const { stage, describe, inbound, reading, askFor, latest } = await setUpPicture()
+  it('means what is there when the picture was read, and not what was there before', async (t) => {
+    const { stage, describe, inbound, reading, askFor, latest } = await setUpPicture(t)
     const begun = once(reading, 'begins')
     const asked = askFor(MD5)
     await begun
@@ -460,7 +462,7 @@ describe('a document that may name a picture by its MD5', () => {
 for (const change of ['revoke', 'rotate'] as const) {
   describe(`a sender that is shut out by ${change}`, () => {
     /** The pipeline, and the device with each kind of origin that it may have. */
-    async function setUpDevice() {
+    async function setUpDevice(t: TestContext) {
       const devices = new MemoryDeviceRegistry()
       const { device } = await devices.add({ kind: 'phone' })
       const { id: deviceId, passwordHash } = device
@@ -469,15 +471,15 @@ for (const change of ['revoke', 'rotate'] as const) {
         { kind: 'device', deviceId, passwordHash },
         { kind: 'peer', deviceId, passwordHash, stamp },
       ] as const
-      const daemon = setUp({ devices })
+      const daemon = await setUp(t, { devices })
       const { blob } = await daemon.stage('a.txt', 'hello', 'text/plain', deviceId)
       return { ...daemon, blob, devices, origins, shutOut: () => devices[change](deviceId) }
     }
 
     const staged = { dataName: 'a.txt', bytes: { kind: 'staged' } } as const
 
-    it('applies nothing, whatever it had asked for before', async () => {
-      const { inbound, origins, shutOut, latest, seen, counts } = await setUpDevice()
+    it('applies nothing, whatever it had asked for before', async (t) => {
+      const { inbound, origins, shutOut, latest, seen, counts } = await setUpDevice(t)
       // Nobody can be sure whose it is.
       await assert.rejects(inbound.apply({ ...ITEM, text: 'before' }), { code: 'CREDENTIAL_GONE' })
       await inbound.apply({ ...ITEM, origin: origins[0], text: 'before' })
@@ -492,11 +494,11 @@ for (const change of ['revoke', 'rotate'] as const) {
       await shutOut()
       await refused
       assert.deepEqual([latest.current?.item.text, seen.length], ['before', 1])
-      assert.deepEqual(counts(), [1, 1])
+      assert.deepEqual(await counts(), [1, 1])
     })
 
-    it('applies nothing when it happens while its bytes are looked at', async () => {
-      const { inbound, origins, shutOut, latest, counts, blob } = await setUpDevice()
+    it('applies nothing when it happens while its bytes are looked at', async (t) => {
+      const { inbound, origins, shutOut, latest, counts, blob } = await setUpDevice(t)
       const open = blob.open.bind(blob)
       blob.open = async () => {
         await shutOut()
@@ -505,11 +507,11 @@ for (const change of ['revoke', 'rotate'] as const) {
       const text = { ...ITEM, origin: origins[0], ...staged }
       await assert.rejects(inbound.apply(text), { code: 'CREDENTIAL_GONE' })
       assert.equal(latest.current, undefined)
-      assert.deepEqual(counts(), [1, 1])
+      assert.deepEqual(await counts(), [1, 1])
     })
 
-    it('is done while its bytes are still on their way to the disk', async () => {
-      const { inbound, origins, devices, shutOut, latest, counts } = await setUpDevice()
+    it('is done while its bytes are still on their way to the disk', async (t) => {
+      const { inbound, origins, devices, shutOut, latest, counts } = await setUpDevice(t)
       devices.onCredentialGone((deviceId) => inbound.shutOut(deviceId))
       const syncing = defer<void>()
       latest.prepare = () => {
@@ -522,7 +524,7 @@ for (const change of ['revoke', 'rotate'] as const) {
       await shutOut()
       await refused
       assert.equal(latest.current, undefined)
-      assert.deepEqual(counts(), [1, 1])
+      assert.deepEqual(await counts(), [1, 1])
     })
   })
 }

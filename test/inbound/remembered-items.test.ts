@@ -7,11 +7,10 @@ import { RememberedItems } from '../../src/inbound/remembered-items.ts'
 import { MAX_RECENT_BYTES, MAX_RECENT_ITEM_BYTES, MIB } from '../../src/core/limits.ts'
 import { only, readWhole } from '../../src/lib/read-bytes.ts'
 import type { InboundItem, Origin } from '../../src/ports/inbound-pipeline.ts'
+import type { LatestItem, StoredItem } from '../../src/ports/latest-item.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { MemoryBlobStore } from '../support/memory-blob-store.ts'
-import { MemoryLatestItem } from '../support/memory-latest-item.ts'
-import { MemoryStagingArea } from '../support/memory-staging-area.ts'
 import fc, { forAllAsync } from '../support/property.ts'
 
 const COPY: Origin = { kind: 'clipboard' }
@@ -20,12 +19,20 @@ const OWNER = { kind: 'device', deviceId: 'owner' } as const
 
 function setUp(most = 20) {
   const blobs = new MemoryBlobStore()
-  const latest = new MemoryLatestItem()
+  let current: StoredItem | undefined
+  // No disk: thousands of items come here.
+  const latest: LatestItem = {
+    get current() {
+      return current
+    },
+    binary: undefined,
+    prepare: async () => undefined,
+    put: async (item, blob) => (current = { item, blob }),
+  }
   const clock = new FakeClock()
   const logger = new CaptureLogger()
-  const staging = new MemoryStagingArea(blobs)
   const inbound = new ClipboardPipeline({
-    staging,
+    staging: { take: () => undefined, takeBatch: () => undefined },
     latest,
     changes: new ChangeHub(),
     clock,

@@ -1,8 +1,6 @@
 import { describeBlobStore } from '../support/blob-store-contract.ts'
 import { describeLatestItem } from '../support/latest-item-contract.ts'
 import { MemoryBlobStore } from '../support/memory-blob-store.ts'
-import { MemoryLatestItem } from '../support/memory-latest-item.ts'
-import { MemoryStagingArea } from '../support/memory-staging-area.ts'
 import { describeStagingArea } from '../support/staging-contract.ts'
 import { openBlobStore, openTestStorage } from './support/open-stores.ts'
 
@@ -13,16 +11,7 @@ describeBlobStore('MemoryBlobStore', async () => {
 
 describeBlobStore('DiskBlobStore', openBlobStore)
 
-describeLatestItem('MemoryLatestItem', async () => {
-  return { latest: new MemoryLatestItem(), blobs: new MemoryBlobStore() }
-})
-
 describeLatestItem('DiskLatestItem', openTestStorage)
-
-describeStagingArea('MemoryStagingArea', async (_, { maxFileBytes }) => {
-  const blobs = new MemoryBlobStore()
-  return { staging: new MemoryStagingArea(blobs, maxFileBytes), count: async () => blobs.count }
-})
 
 describeStagingArea('DiskStagingArea', async (t, limits) => {
   const { staging, blobFiles } = await openTestStorage(t, { limits })

@@ -1,4 +1,4 @@
-/** The gateway on memory ports, behind a real socket. @module */
+/** The gateway on a disk of its own, behind a real socket. @module */
 
 import { createServer } from 'node:http'
 import type { TestContext } from 'node:test'
@@ -13,19 +13,17 @@ import type { Member } from '../../src/inbound/stamp-order.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import type { CircleTime } from '../../src/ports/circle-time.ts'
 import type { StagingArea } from '../../src/ports/staging-area.ts'
+import { openTestStorage, type OpenTestStorageOptions } from '../storage/support/open-stores.ts'
 import { CaptureLogger } from './capture-logger.ts'
 import { FakeClock } from './fake-clock.ts'
 import { FakeVerifier } from './fake-verifier.ts'
 import { listen } from './listen.ts'
-import { MemoryBlobStore } from './memory-blob-store.ts'
 import { MemoryDeviceRegistry } from './memory-device-registry.ts'
-import { MemoryLatestItem } from './memory-latest-item.ts'
-import { MemoryStagingArea } from './memory-staging-area.ts'
 import { createPhone } from './phone.ts'
 
-export interface ServeGatewayOptions extends Partial<GatewayOptions> {
-  /** Where uploads wait; in memory, where nothing is said. */
-  readonly area?: StagingArea
+export interface ServeGatewayOptions
+  extends Partial<GatewayOptions>,
+    Pick<OpenTestStorageOptions, 'limits' | 'folder' | 'clock'> {
   /** Replaces members of the staging area. */
   readonly staging?: Partial<StagingArea>
   /** Replaces members of the machine that its phone page shows. */
@@ -39,12 +37,13 @@ export interface ServeGatewayOptions extends Partial<GatewayOptions> {
 
 /** Serves the gateway on a free port until the test ends, with one phone paired. */
 export async function serveGateway(t: TestContext, options: ServeGatewayOptions = {}) {
-  const fakeClock = new FakeClock()
+  const fakeClock = options.clock ?? new FakeClock()
   const clock = options.realTime ?? fakeClock
   const logger = new CaptureLogger()
-  const blobs = new MemoryBlobStore()
-  const memory = new MemoryStagingArea(blobs, options.maxFileBytes, () => clock.now())
-  const area = options.area ?? memory
+  const { maxFileBytes } = options
+  const limits = { ...(maxFileBytes !== undefined && { maxFileBytes }), ...options.limits }
+  const storage = await openTestStorage(t, { ...options, clock: fakeClock, limits })
+  const { blobs, latest, staging: area } = storage
   const staging: StagingArea = {
     admit: (...of) => area.admit(...of),
     receive: (...of) => area.receive(...of),
@@ -57,7 +56,6 @@ export async function serveGateway(t: TestContext, options: ServeGatewayOptions 
     drop: (...of) => area.drop(...of),
     ...options.staging,
   }
-  const latest = new MemoryLatestItem()
   const changes = new ChangeHub()
   const maxTextBytes = options.maxMetadataBytes
   const { member, circleTime } = options
@@ -112,7 +110,11 @@ export async function serveGateway(t: TestContext, options: ServeGatewayOptions 
     server,
     gateway,
     blobs,
-    memory,
+    storage,
+    /** How many uploads wait for their document. */
+    countWaiting: () => area.stats().uploads,
+    /** How many files of bytes there are. */
+    countBlobs: async () => (await storage.blobFiles()).length,
     url,
     port,
     device,

@@ -1,5 +1,5 @@
 /**
- * The gateway on memory ports with the verifier of the daemon, behind the server of the daemon: all
+ * The gateway with the verifier of the daemon, behind the server of the daemon: all
  * of a login but Argon2id, whose runs are counted instead.
  * @module
  */

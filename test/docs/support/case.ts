@@ -6,7 +6,8 @@
 import type { HttpErrorCode } from '../../../src/http/http-error.ts'
 import { statusOf } from './answer-check.ts'
 import type { Operation } from './api-description.ts'
-import type { Answer, RawRequest, Station, StationOptions } from './station.ts'
+import type { ServeGatewayOptions } from '../../support/gateway.ts'
+import type { Answer, RawRequest, Station } from './station.ts'
 
 export interface Case {
   readonly operation: string
@@ -15,7 +16,7 @@ export interface Case {
   readonly status: number
   /** The code of the problem; `undefined` for a success. */
   readonly code?: HttpErrorCode
-  readonly options?: StationOptions
+  readonly options?: ServeGatewayOptions
   /** What comes before the request. */
   readonly given?: (at: Station) => unknown
   /** For the parameters of the path, percent-encoded; {@link SAMPLES} where it says nothing. */

@@ -22,10 +22,7 @@ const HELLO: CaseOf = { request: { body: 'hello' } }
 
 const WITH_IMAGE: CaseOf = { given: pushImage }
 
-/** What can be resumed is kept on a disk. */
-const ON_DISK: CaseOf = { options: { isOnDisk: true } }
-
-const LIMITED: CaseOf = { options: { isOnDisk: true, maxFileBytes: 9 } }
+const LIMITED: CaseOf = { options: { maxFileBytes: 9 } }
 
 const NO_ROOM: CaseOf = {
   options: {
@@ -91,8 +88,8 @@ export const FILE_CASES: readonly Case[] = [
     ['PARTIAL_BODY', 'to a part', HELLO, withFields(A_PART)],
     ['BODY_TOO_LARGE', 'to many bytes', HELLO, { options: { maxFileBytes: 4 } }],
     ['NO_SPACE', 'when there is no room', HELLO, NO_ROOM],
-    [201, 'to the beginning of an upload', HELLO, withFields(BEGUN, LENGTH), ON_DISK],
-    [200, 'to an upload that was whole', HELLO, withFields(IS_LAST, INTEROP), ON_DISK],
+    [201, 'to the beginning of an upload', HELLO, withFields(BEGUN, LENGTH)],
+    [200, 'to an upload that was whole', HELLO, withFields(IS_LAST, INTEROP)],
     ['DIGEST_MISMATCH', 'to other bytes', HELLO, withFields(...OTHER_DIGESTS)],
     ['UPLOAD_LENGTH_INCONSISTENT', 'to two lengths', HELLO, withFields(LENGTH, IS_LAST)],
   ]),
@@ -127,7 +124,6 @@ export const FILE_CASES: readonly Case[] = [
 function beginning(request: Partial<RawRequest>, ...more: readonly string[]): CaseOf {
   const { fields = [] } = request
   return {
-    ...ON_DISK,
     request: { ...request, fields: [...fields, ...more] },
     exchange: async (at, asked) => at.ask({ ...asked, target: await beginUpload(at) }),
   }

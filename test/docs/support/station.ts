@@ -1,5 +1,5 @@
 /**
- * The gateway on memory ports behind the server of the daemon, and a client that asks it for
+ * The gateway behind the server of the daemon, and a client that asks it for
  * exactly what a test says.
  * @module
  */
@@ -8,7 +8,6 @@ import type { TestContext } from 'node:test'
 import { createGateway } from '../../../src/gateway/create-gateway.ts'
 import { HEADER_MS } from '../../../src/http/connection-table.ts'
 import { startServer } from '../../../src/http/server.ts'
-import { openTestStorage } from '../../storage/support/open-stores.ts'
 import { serveGateway, type ServeGatewayOptions } from '../../support/gateway.ts'
 import { createPhone } from '../../support/phone.ts'
 import { RawClient, type RawResponse } from '../../support/raw-http.ts'
@@ -31,15 +30,9 @@ export interface RawRequest {
 
 export type Station = Awaited<ReturnType<typeof openStation>>
 
-export interface StationOptions extends ServeGatewayOptions {
-  /** Keeps uploads on a disk, so that they can be resumed. */
-  readonly isOnDisk?: boolean
-}
-
 /** Serves until the test ends, with one phone paired. */
-export async function openStation(t: TestContext, options: StationOptions = {}) {
-  const area = options.isOnDisk === true ? (await openTestStorage(t)).staging : undefined
-  const gateway = await serveGateway(t, { ...(area && { area }), ...options })
+export async function openStation(t: TestContext, options: ServeGatewayOptions = {}) {
+  const gateway = await serveGateway(t, options)
   const server = await startServer({
     listener: createGateway(gateway, { version: '1.2.3', ...options }),
     host: '127.0.0.1',

@@ -1,5 +1,5 @@
 /**
- * The real gateway on memory ports, in real time, with its owner: passwords cost nothing here, so
+ * The real gateway in real time, with its owner: passwords cost nothing here, so
  * that the doctor can come by the dozen.
  * @module
  */

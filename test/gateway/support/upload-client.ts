@@ -5,20 +5,15 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import { openTestStorage, type OpenTestStorageOptions } from '../../storage/support/open-stores.ts'
 import { serveGateway, type ServeGatewayOptions } from '../../support/gateway.ts'
 import { RawClient, type RawResponse } from '../../support/raw-http.ts'
 
 export type UploadGateway = Awaited<ReturnType<typeof serveUploads>>
 
-type Options = ServeGatewayOptions & Pick<OpenTestStorageOptions, 'limits' | 'folder' | 'clock'>
-
 /** Serves until the test ends, with one phone paired. */
-export async function serveUploads(t: TestContext, options: Options = {}) {
-  const storage = await openTestStorage(t, options)
-  const { staging, clock } = storage
-  const gateway = await serveGateway(t, { realTime: clock, area: staging, ...options })
-  gateway.devices.onCredentialGone((deviceId) => staging.drop(deviceId))
+export async function serveUploads(t: TestContext, options: ServeGatewayOptions = {}) {
+  const gateway = await serveGateway(t, options)
+  gateway.devices.onCredentialGone((deviceId) => gateway.staging.drop(deviceId))
 
   /** Opens a connection and sends a head; `fields` are whole lines. */
   async function begin(line: string, ...fields: readonly string[]): Promise<RawClient> {
@@ -60,7 +55,7 @@ export async function serveUploads(t: TestContext, options: Options = {}) {
     return ask(`PATCH ${path}`, [...fields, ...more], body)
   }
 
-  return { ...gateway, storage, clock, begin, ask, create, patch }
+  return { ...gateway, begin, ask, create, patch }
 }
 
 /** Names what is staged, to make it the item. @returns The status of the answer. */

@@ -1,4 +1,4 @@
-/** Members of a group on memory ports, behind real sockets. @module */
+/** Members of a group, behind real sockets. @module */
 
 import type { TestContext } from 'node:test'
 import type { Credentials } from '../../../src/client/server.ts'
