@@ -100,6 +100,7 @@ types: node_modules
 	$(BIN)/tsc -p .
 	$(BIN)/tsc -p src/core
 	$(BIN)/tsc -p src/link
+	$(BIN)/tsc -p src/lib
 	$(BIN)/tsc -p src/client
 	$(BIN)/tsc -p src/web
 	$(BIN)/tsc -p test/panel/in-page

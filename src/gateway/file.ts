@@ -57,19 +57,26 @@ interface Taker extends Pick<HandlerDeps, 'transfers'> {
   readonly deviceId: string
 }
 
-/** Something with bytes that were hashed. */
+/** Something with bytes that were hashed, or a part of it. */
 export interface Downloadable {
   readonly item: Pick<
     StoredItem['item'],
-    'dataName' | 'mediaType' | 'contentHash' | 'contentId' | 'activatedAt'
+    'type' | 'dataName' | 'mediaType' | 'contentHash' | 'contentId' | 'activatedAt'
   >
   readonly blob: Blob | undefined
+  /** The number of a file of a Group. The hashes are those of the whole. */
+  readonly member?: number
 }
 
 /** The bytes of an item, as something that a browser downloads and never runs. */
-export function blobReply({ item, blob }: Downloadable, { deviceId, transfers }: Taker): Reply {
+export function blobReply(
+  { item, blob, member }: Downloadable,
+  { deviceId, transfers }: Taker,
+): Reply {
   if (blob === undefined) throw new HttpError('NOT_FOUND')
   const name = item.dataName
+  const hash = member === undefined ? [TRANSFER_HASH, item.contentHash.toUpperCase()] : []
+  const tag = member === undefined ? item.contentHash : `${item.contentHash}-${member}`
   return {
     status: 200,
     headers: [
@@ -79,11 +86,10 @@ export function blobReply({ item, blob }: Downloadable, { deviceId, transfers }:
       attachment(name),
       'Content-Security-Policy',
       "sandbox; default-src 'none'",
-      TRANSFER_HASH,
-      item.contentHash.toUpperCase(),
+      ...hash,
     ],
     body: transfers === undefined ? blob : followed(blob, { deviceId, name }, transfers),
-    etag: `"${item.contentHash}"`,
+    etag: `"${tag}"`,
     lastModified: blob.modifiedAt,
   }
 }

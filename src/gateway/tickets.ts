@@ -1,6 +1,7 @@
 /**
  * Tickets: browsers save large files only by themselves, and send no credentials then. So a page
- * may ask for a path that leads to the bytes of an item for ten minutes.
+ * may ask for a path that leads to the bytes of an item for ten minutes, and to each file of a
+ * Group.
  * @module
  */
 
@@ -12,6 +13,7 @@ import type { Principal } from '../ports/device-registry.ts'
 import type { RecentItem } from '../ports/panel.ts'
 import { blobOf } from '../lib/read-bytes.ts'
 import { blobReply, type Downloadable } from './file.ts'
+import { memberOf, membersOf } from './group-members.ts'
 import type { GatewayPorts } from './gateway-ports.ts'
 
 const LIFETIME_MS = 10 * 60_000
@@ -48,16 +50,20 @@ export class Tickets<Holder extends Principal> {
   get routes(): readonly Route<Holder>[] {
     const { transfers } = this.#ports
     const { at } = this.#options
-    const give: Handler<Holder> = ({ principal, query }) => {
+    const give: Handler<Holder> = async ({ principal, query }) => {
       const recent = query.get('recent') ?? undefined
       const wanted = this.#find(principal, recent)
       if (wanted === undefined) throw new HttpError('NOT_FOUND')
       const path = `${at}/${this.#make(principal, wanted, recent)}`
       const { mediaType, contentId } = wanted.item
-      return json({ path, mediaType, contentId })
+      const members = await membersOf(wanted)
+      return json({ path, mediaType, contentId, ...(members.length > 0 && { members }) })
     }
-    const take: Handler<Holder, { readonly ticket: string }> = ({ principal, params }) => {
-      const wanted = this.#find(principal, TICKET.exec(params.ticket)?.[3])
+    const take: Handler<Holder, { readonly ticket: string }> = async (call) => {
+      const { principal, params, query } = call
+      const all = this.#find(principal, TICKET.exec(params.ticket)?.[3])
+      const member = query.get('member')
+      const wanted = all && member !== null ? await memberOf(all, member) : all
       if (wanted === undefined) throw new HttpError('NOT_FOUND')
       return blobReply(wanted, { deviceId: principal.id, transfers })
     }

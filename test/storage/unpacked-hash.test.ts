@@ -4,7 +4,6 @@ import assert from 'node:assert/strict'
 import { readFile, readdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { deflateRawSync } from 'node:zlib'
 import {
   MAX_GROUP_DEPTH,
   MAX_GROUP_ENTRIES,
@@ -13,6 +12,7 @@ import {
 } from '../../src/core/limits.ts'
 import { streamOf } from '../support/byte-streams.ts'
 import { execute } from '../support/execute.ts'
+import { zipOf } from '../support/make-zip.ts'
 import { needs } from '../support/requirements.ts'
 import { groupHashOf } from '../support/unzip.ts'
 import { openBlobStore } from './support/open-stores.ts'
@@ -27,49 +27,6 @@ with zipfile.ZipFile(sys.argv[1], 'w', zipfile.ZIP_DEFLATED) as archive:
         method = zipfile.ZIP_STORED if name.endswith('.stored') else zipfile.ZIP_DEFLATED
         archive.writestr(name, text * 300_000 if name.endswith('.large') else text, method)
 `
-
-interface Entry {
-  readonly name: string
-  readonly content?: Uint8Array
-  readonly method?: number
-  readonly flags?: number
-  /** As it is declared. */
-  readonly size?: number
-  readonly offset?: number
-  /** Bytes behind those that are packed. */
-  readonly behind?: Uint8Array
-}
-
-/** An archive, right or wrong. */
-function zipOf(...entries: readonly Entry[]): Buffer {
-  const [local, directory]: [Buffer[], Buffer[]] = [[], []]
-  let at = 0
-  for (const { name, content = Buffer.from('x'), method = 0, flags = 0, ...told } of entries) {
-    const deflated = method === 8 ? deflateRawSync(content) : content
-    const packed = told.behind ? Buffer.concat([deflated, told.behind]) : deflated
-    const bytes = Buffer.from(name)
-    const header = Buffer.alloc(30)
-    header.write('PK\x03\x04')
-    header.writeUInt16LE(bytes.length, 26)
-    const record = Buffer.alloc(46)
-    record.write('PK\x01\x02')
-    record.writeUInt16LE(flags, 8)
-    record.writeUInt16LE(method, 10)
-    record.writeUInt32LE(packed.length, 20)
-    record.writeUInt32LE(told.size ?? content.length, 24)
-    record.writeUInt16LE(bytes.length, 28)
-    record.writeUInt32LE(told.offset ?? at, 42)
-    local.push(header, bytes, Buffer.from(packed))
-    directory.push(record, bytes)
-    at += 30 + bytes.length + packed.length
-  }
-  const end = Buffer.alloc(22)
-  end.write('PK\x05\x06')
-  end.writeUInt16LE(entries.length, 10)
-  end.writeUInt32LE(Buffer.concat(directory).length, 12)
-  end.writeUInt32LE(at, 16)
-  return Buffer.concat([...local, ...directory, end])
-}
 
 async function setUp(t: TestContext) {
   const { store, folder, logger } = await openBlobStore(t)

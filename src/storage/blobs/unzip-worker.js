@@ -14,13 +14,22 @@ import { pipeline } from 'node:stream/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import { createInflateRaw, inflateRawSync } from 'node:zlib'
 import { groupHashOf } from '../../hashing/group-hash.js'
+import {
+  endLength,
+  findDirectory,
+  isEncrypted,
+  LOCAL_BYTES,
+  readEntries,
+  startOf,
+  unfit,
+} from '../../lib/zip-directory.js'
 
 /**
  * @typedef {import('./zip-task.ts').UnzipTask} UnzipTask
  * @typedef {import('./zip-task.ts').UnzipAnswer} UnzipAnswer
  * @typedef {import('../../hashing/group-hash.js').GroupEntry} GroupEntry
- * @typedef {{ flags: number, method: number, packed: number, size: number, offset: number }} Packed
- * @typedef {Packed & { name: string, isFolder: boolean }} Entry
+ * @typedef {import('../../lib/zip-directory.js').Packed} Packed
+ * @typedef {import('../../lib/zip-directory.js').Entry} Entry
  */
 
 /** Larger ones are not much faster, and hundreds of them wait to be collected. */
@@ -32,26 +41,8 @@ const MAX_AT_ONCE_BYTES = 128 * 1024
 /** Node takes no smaller ones. */
 const MIN_CHUNK_BYTES = 64
 
-/** Records of the format, without names: the end, an entry of the directory, the local header. */
-const END_SIGNATURE = Buffer.from('PK\x05\x06')
-const END_BYTES = 22
-const ENTRY_SIGNATURE = 0x02014b50
-const ENTRY_BYTES = 46
-const LOCAL_SIGNATURE = 0x04034b50
-const LOCAL_BYTES = 30
-
-/** With the longest comment. */
-const LONGEST_END_BYTES = END_BYTES + 0xffff
-
-/** Ten thousand entries of usual names take half of it. */
-const MAX_DIRECTORY_BYTES = 2 * 1024 * 1024
-
-const ENCRYPTED = 1
 const STORED = 0
 const DEFLATED = 8
-
-/** The program reads all names so, whatever the archive says; what is no UTF-8 is replaced. */
-const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** Longer ones cannot be unpacked everywhere. */
 const MAX_NAME_LENGTH = 1024
@@ -82,34 +73,16 @@ async function run({ path, maxBytes, ...limits }) {
   }
 }
 
-/** @param {number} fd @param {number} size @param {number} maxEntries @returns {Entry[]} */
+/**
+ * @param {number} fd
+ * @param {number} size
+ * @param {number} maxEntries
+ * @returns {readonly Entry[]}
+ */
 function readDirectory(fd, size, maxEntries) {
-  const length = Math.min(size, LONGEST_END_BYTES)
-  const tail = readAt(fd, size - length, length)
-  const end = tail.subarray(Math.max(0, tail.lastIndexOf(END_SIGNATURE)))
-  if (end.length < END_BYTES || !end.subarray(0, 4).equals(END_SIGNATURE)) throw unfit()
-  const [count, directoryBytes] = [end.readUInt16LE(10), end.readUInt32LE(12)]
-  // Zip64 has marks in their place that are beyond these limits, too.
-  if (count > maxEntries || directoryBytes > MAX_DIRECTORY_BYTES) throw unfit()
-  const directory = readAt(fd, end.readUInt32LE(16), directoryBytes)
-  const entries = []
-  for (let at = 0; entries.length < count; ) {
-    const header = directory.subarray(at, at + ENTRY_BYTES)
-    if (header.length < ENTRY_BYTES || header.readUInt32LE(0) !== ENTRY_SIGNATURE) throw unfit()
-    const nameEnd = at + ENTRY_BYTES + header.readUInt16LE(28)
-    const name = utf8.decode(directory.subarray(at + ENTRY_BYTES, nameEnd))
-    entries.push({
-      name: name.endsWith('/') ? name.slice(0, -1) : name,
-      isFolder: name.endsWith('/'),
-      flags: header.readUInt16LE(8),
-      method: header.readUInt16LE(10),
-      packed: header.readUInt32LE(20),
-      size: header.readUInt32LE(24),
-      offset: header.readUInt32LE(42),
-    })
-    at = nameEnd + header.readUInt16LE(30) + header.readUInt16LE(32)
-  }
-  return entries
+  const tail = endLength(size)
+  const { start, length, count } = findDirectory(readAt(fd, size - tail, tail), maxEntries)
+  return readEntries(readAt(fd, start, length), count)
 }
 
 /**
@@ -162,10 +135,8 @@ function parentOf(name) {
 /** @param {number} fd @param {Packed} entry */
 async function hashFile(fd, { flags, method, packed, size, offset }) {
   const isKnown = method === STORED || method === DEFLATED
-  if (!isKnown || (flags & ENCRYPTED) !== 0) throw unfit()
-  const header = readAt(fd, offset, LOCAL_BYTES)
-  if (header.readUInt32LE(0) !== LOCAL_SIGNATURE) throw unfit()
-  const start = offset + LOCAL_BYTES + header.readUInt16LE(26) + header.readUInt16LE(28)
+  if (!isKnown || isEncrypted({ flags })) throw unfit()
+  const start = startOf(readAt(fd, offset, LOCAL_BYTES), { offset })
   const sha256 = createHash('sha256')
   let seen = 0
   const take = async (/** @type {AsyncIterable<Buffer> | Iterable<Buffer>} */ chunks) => {
@@ -200,10 +171,6 @@ function readAt(fd, position, length) {
   const bytes = Buffer.allocUnsafe(length)
   if (readSync(fd, bytes, 0, length, position) < length) throw unfit()
   return bytes
-}
-
-function unfit() {
-  return Object.assign(new Error('Cannot tell what is unpacked'), { code: 'UNFIT' })
 }
 
 const answer = await run(workerData).catch((error) => {

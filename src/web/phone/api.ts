@@ -102,14 +102,22 @@ export async function readItem(): Promise<ClipboardDocument | undefined> {
   return item.hash === '' ? undefined : item
 }
 
+/** A way to the bytes of an item that a browser can take by itself, for ten minutes. */
+export interface Ticket {
+  readonly href: string
+  readonly mediaType: string
+  /** The files of a Group: `?member=1` behind `href` leads to the first. */
+  readonly members?: readonly { readonly name: string; readonly size: number }[]
+}
+
 /**
- * A way to the bytes of an item that a browser can take by itself, for ten minutes.
+ * Reads a ticket.
  *
  * @param of The query for a recent item; the current one without it.
  */
-export async function readTicket(of = ''): Promise<{ href: string; mediaType: string }> {
-  const { path, mediaType } = await readJson(`/phone/tickets${of}`, 'POST')
-  return { href: base + path, mediaType }
+export async function readTicket(of = ''): Promise<Ticket> {
+  const { path, ...ticket } = await readJson(`/phone/tickets${of}`, 'POST')
+  return { ...ticket, href: base + path }
 }
 
 /**

@@ -12,9 +12,10 @@ import {
   type Recent,
   type Sent,
   type State,
+  type Ticket,
 } from './api.ts'
 import { copyText, selectText } from './copy.ts'
-import { button, h, renderList, setText } from '../shared/dom.ts'
+import { button, h, renderList, setText, type Attributes } from '../shared/dom.ts'
 import { failureOf } from '../shared/request.ts'
 import { toPng } from '../shared/picture.ts'
 import { formatBytes } from '../shared/language.ts'
@@ -32,6 +33,9 @@ const MAX_PICTURE_BYTES = 50_000_000
 
 /** A ticket is good for ten minutes. */
 const TICKET_MS = 9 * 60_000
+
+/** Browsers leave out some of many downloads that begin at once. */
+const BETWEEN_SAVES_MS = 300
 
 /** Whether the page stands on an iPhone's home screen, where downloads open without a way back. */
 const isStandalone = 'standalone' in navigator && navigator.standalone === true
@@ -146,29 +150,77 @@ async function bytes(
   of = '',
 ) {
   const first = await readTicket(of)
+  let { href } = first
   let expiresAt = Date.now() + TICKET_MS
-  const save = h('a', { class: 'main', href: first.href, download: dataName }, strings.save)
   const note = h('p', { class: 'note', role: 'status' })
 
-  save.addEventListener('click', (event) => {
-    if (isStandalone) {
-      event.preventDefault()
-      setText(note, strings.openInBrowser)
-    } else if (Date.now() > expiresAt) {
-      event.preventDefault()
-      void renew().catch((error) => {
-        if (!(error instanceof ClientError)) throw error
-        setText(note, strings.failures[failureOf(error)])
-      })
-    }
-  })
+  /** A link that saves the bytes, or a file of a Group. */
+  function saver(label: string, name: string, attributes: Attributes = {}, member = '') {
+    const link = h(
+      'a',
+      { class: 'main', href: href + member, download: name, ...attributes },
+      label,
+    )
+    link.addEventListener('click', (event) => {
+      if (isStandalone) {
+        event.preventDefault()
+        setText(note, strings.openInBrowser)
+      } else if (Date.now() > expiresAt) {
+        event.preventDefault()
+        void renew().catch((error) => {
+          if (!(error instanceof ClientError)) throw error
+          setText(note, strings.failures[failureOf(error)])
+        })
+      } else link.href = href + member
+    })
 
-  async function renew() {
-    save.href = (await readTicket(of)).href
-    expiresAt = Date.now() + TICKET_MS
-    save.click()
+    async function renew() {
+      ;({ href } = await readTicket(of))
+      expiresAt = Date.now() + TICKET_MS
+      link.click()
+    }
+
+    return link
   }
 
+  const { members = [] } = first
+  if (members.length > 0) return group(members)
+
+  function group(members: NonNullable<Ticket['members']>) {
+    const rows = members.map(({ name, size }, index) => {
+      const label = `${strings.save}: ${name}`
+      const file = name.slice(name.lastIndexOf('/') + 1)
+      const save = saver(
+        strings.save,
+        file,
+        { class: 'button', 'aria-label': label },
+        `?member=${index + 1}`,
+      )
+      const about = h('span', { class: 'note' }, formatBytes(size))
+      return { save, row: h('li', {}, h('p', { class: 'name', dir: 'auto' }, name), save, about) }
+    })
+    const all = button(strings.saveAll, saveAll, { class: 'main' })
+    const total = members.reduce((sum, { size }) => sum + size, 0)
+
+    async function saveAll() {
+      all.disabled = true
+      for (const { save } of rows) {
+        save.click()
+        await new Promise((resolve) => setTimeout(resolve, BETWEEN_SAVES_MS))
+      }
+      all.disabled = false
+    }
+
+    return [
+      h('p', { class: 'name' }, strings.members(members.length, formatBytes(total))),
+      h('ul', { class: 'members' }, ...rows.map(({ row }) => row)),
+      all,
+      saver(strings.saveZip, dataName, { class: 'button' }),
+      note,
+    ]
+  }
+
+  const save = saver(strings.save, dataName)
   const facts = strings.facts(strings.types[type], formatBytes(size))
   const about = [h('p', { class: 'name', dir: 'auto' }, dataName), h('p', { class: 'note' }, facts)]
   const isPicture = RASTER.test(first.mediaType) && size <= MAX_PICTURE_BYTES

@@ -3,6 +3,7 @@
  * @module
  */
 
+import { zipOf } from '../../support/make-zip.ts'
 import { casesOf, withFields, withHead, type Case, type CaseOf } from './case.ts'
 import { downloadCases, pushImage } from './file-cases.ts'
 import type { Station } from './station.ts'
@@ -23,13 +24,19 @@ const BY_TICKET: CaseOf = {
   exchange: async (at, request) => {
     const given = await at.ask({ method: 'POST', target: '/phone/tickets' })
     const { path = request.target } = given.status === 200 ? JSON.parse(given.body) : {}
-    return at.ask({ ...request, target: path, isAnonymous: true })
+    const [, member] = request.target.split('?')
+    const target = member === undefined ? path : `${path}?${member}`
+    return at.ask({ ...request, target, isAnonymous: true })
   },
 }
 
 async function pushTwo({ phone }: Station): Promise<void> {
   await phone.pushText('the first')
   await phone.pushText('the second')
+}
+
+function pushGroup({ phone }: Station): Promise<void> {
+  return phone.pushFile('Group', 'two.zip', zipOf({ name: 'a' }, { name: 'b/c' }))
 }
 
 export const PHONE_PAGE_CASES: readonly Case[] = [
@@ -40,6 +47,9 @@ export const PHONE_PAGE_CASES: readonly Case[] = [
       ['NOT_FOUND', 'where it is switched off', OFF],
     ]),
     ...downloadCases('getByTicket').map((one) => ({ ...one, ...BY_TICKET })),
+    ...casesOf('getByTicket', [
+      [200, 'with a file of a group', { given: pushGroup, suffix: '?member=2', ...BY_TICKET }],
+    ]),
   ]),
   ...withHead([
     ...casesOf('getPhoneState', [
@@ -53,6 +63,7 @@ export const PHONE_PAGE_CASES: readonly Case[] = [
   ]),
   ...casesOf('postTicket', [
     [200, 'while there are bytes', { given: pushImage }],
+    [200, 'with the files of a group', { given: pushGroup }],
     ['NOT_FOUND', 'while there are none'],
   ]),
 ]
