@@ -1,12 +1,11 @@
 /**
- * A program on a data directory, for tests that need one to die, to fill a disk, or to have system
- * calls fail.
+ * A program on a data directory, for tests that need one to fill a disk, or to have system calls
+ * fail.
  *
  * `storage-program.ts FOLDER COMMAND...` obeys, and prints one line for each command:
  *
  * - `file:TEXT`, `text:TEXT` make an item current,
- * - `size:N` receives and discards N bytes,
- * - `loop:N` stages and puts without end, from round N on; see `rounds.ts`.
+ * - `size:N` receives and discards N bytes.
  * @module
  */
 
@@ -17,7 +16,6 @@ import { openStorage, type Storage } from '../../../src/storage/open-storage.ts'
 import { streamOf } from '../../support/byte-streams.ts'
 import { CaptureLogger } from '../../support/capture-logger.ts'
 import { fileItem, textItem } from '../../support/latest-item-contract.ts'
-import { playRound } from './rounds.ts'
 
 const [folder = '', ...commands] = process.argv.slice(2)
 const LIMIT = { maxBytes: 2 ** 40 }
@@ -44,11 +42,6 @@ async function obey(storage: Storage, command: string): Promise<void> {
     const chunk = Buffer.alloc(65_536)
     const chunks = Array.from({ length: Math.ceil(Number(argument) / chunk.length) }, () => chunk)
     await (await blobs.receive(streamOf(...chunks), LIMIT)).discard()
-  } else if (verb === 'loop') {
-    for (let round = Number(argument); ; round++) {
-      await playRound(storage, round)
-      say(String(round))
-    }
   } else {
     throw new Error(`unknown command ${command}`)
   }

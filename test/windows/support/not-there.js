@@ -59,7 +59,6 @@ export const NOT_THERE = {
   'esbuild of this machine cannot run there': {
     'cli/old-node': [],
     'gateway/phone-page': ['takes at most 34 kB, all of it, as it travels, and 60 kB as it is shipped'],
-    'storage/crash': [],
   },
   'the programs that are called are made up by shell scripts': {
     'cli/service': [],
