@@ -1,25 +1,18 @@
 import assert from 'node:assert/strict'
-import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { execFileSync } from 'node:child_process'
+import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { describe, it, type TestContext } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import {
   JsonDeviceRegistry,
   type JsonDeviceRegistryOptions,
 } from '../../src/devices/json-device-registry.ts'
+import { mountSmallDisk, needsMount } from '../storage/support/small-disk.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { FakeHasher } from '../support/fake-hasher.ts'
-import { LOADER } from '../support/program.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-
-const KILLS = 8
-const WRITER = fileURLToPath(new URL('../support/registry-writer.ts', import.meta.url))
 
 function open(
   path: string,
@@ -28,53 +21,6 @@ function open(
   const [hasher, clock, logger] = [new FakeHasher(), new FakeClock(), new CaptureLogger()]
   return JsonDeviceRegistry.open({ path, hasher, clock, logger, ...more })
 }
-
-interface Line {
-  readonly username: string
-  /** Absent when a change begins, `none` when it ended with the device gone. */
-  readonly passwordHash?: string
-}
-
-/** Lets the writer write, kills it in the middle, and returns what it had said until then. */
-async function writeAndKill(path: string): Promise<readonly Line[]> {
-  const child = spawn(process.execPath, [...LOADER, WRITER, path], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const end = once(child, 'exit')
-  const target = 10 + Math.floor(Math.random() * 60)
-  const lines: Line[] = []
-  for await (const line of createInterface({ input: child.stdout })) {
-    lines.push(JSON.parse(line))
-    if (lines.length === target) child.kill('SIGKILL')
-  }
-  await end
-  return lines
-}
-
-describe('a program that is killed while it saves devices', () => {
-  it('leaves every acknowledged change, and a file that is whole', async (t) => {
-    const path = join(await temporaryFolder(t), 'devices.json')
-    const acknowledged = new Map<string, string>()
-    for (let kill = 0; kill < KILLS; kill++) {
-      const lines = await writeAndKill(path)
-      for (const { username, passwordHash } of lines) {
-        if (passwordHash !== undefined) acknowledged.set(username, passwordHash)
-      }
-      const last = lines.at(-1)
-      const inFlight = last?.passwordHash === undefined ? last?.username : undefined
-      const registry = await open(path)
-      for (const [username, passwordHash] of acknowledged) {
-        const kept = registry.find(username)?.passwordHash ?? 'none'
-        if (username === inFlight) acknowledged.set(username, kept)
-        else assert.equal(kept, passwordHash, `${username} after kill ${kill}`)
-      }
-      for (const { username, passwordHash } of registry.list()) {
-        acknowledged.set(username, passwordHash ?? 'none')
-      }
-    }
-    assert.notEqual(acknowledged.size, 0)
-  })
-})
 
 /** Takes the room of a file, and gives it back. */
 interface Disk {
@@ -158,17 +104,6 @@ async function shutsOut({ path, fill, makeRoom }: Disk): Promise<void> {
   await registry.close()
 }
 
-/** The folder of a file system of 64 KiB. Root of a container often may not make one. */
-async function mountSmallDisk(t: TestContext): Promise<string | undefined> {
-  const folder = await mkdtemp(join(tmpdir(), 'clipgate-full-'))
-  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folder])
-  t.after(async () => {
-    if (status === 0) execFileSync('umount', [folder])
-    await rm(folder, { recursive: true })
-  })
-  return status === 0 ? folder : undefined
-}
-
 /** A limit that is too small for a file without devices. */
 async function limitedDisk(t: TestContext): Promise<Disk> {
   const limit = (bytes: string): void => {
@@ -178,9 +113,8 @@ async function limitedDisk(t: TestContext): Promise<Disk> {
   return { path, fill: () => limit('8'), makeRoom: () => limit('unlimited') }
 }
 
-async function smallDisk(t: TestContext): Promise<Disk | undefined> {
-  const folder = await mountSmallDisk(t)
-  if (folder === undefined) return undefined
+async function smallDisk(t: TestContext): Promise<Disk> {
+  const folder = mountSmallDisk(t, 1)
   const ballast = join(folder, 'ballast')
   return {
     path: join(folder, 'devices.json'),
@@ -194,17 +128,15 @@ describe('a disk without space', () => {
     ['refuses the changes of a command, keeps what there was, and recovers', refuses],
     ['keeps nobody in who is shut out of a daemon, and has it saved later', shutsOut],
   ] as const) {
-    it(what, needs('prlimit'), async (t) => {
-      const disk = await limitedDisk(t)
-      await use(disk)
-      assert.deepEqual(await readdir(dirname(disk.path)), ['devices.json'])
-    })
-
-    it(`${what}, on a file system that is full`, async (t) => {
-      const disk = await smallDisk(t)
-      if (disk === undefined) return t.skip('skipped: needs the right to mount')
-      await use(disk)
-      assert.deepEqual(await readdir(dirname(disk.path)), ['devices.json'])
-    })
+    for (const [where, disk, options] of [
+      ['with a limit on files', limitedDisk, needs('prlimit')],
+      ['on a file system that is full', smallDisk, needsMount],
+    ] as const) {
+      it(`${what}, ${where}`, options, async (t) => {
+        const opened = await disk(t)
+        await use(opened)
+        assert.deepEqual(await readdir(dirname(opened.path)), ['devices.json'])
+      })
+    }
   }
 })

@@ -85,6 +85,8 @@ const TEXT = put('/Sync.json', JSON.stringify({ type: 'Text', text: 'x'.repeat(2
 const COMMIT = put('/Sync.json', '{"type":"File","dataName":"waits","hasData":true}')
 const FORM = postForm(1000)
 const UPLOAD = put('/file/new', 'new')
+/** Some of it is synced before the rest comes. */
+const LARGE = put('/file/new', Buffer.alloc(40 * MIB))
 
 /** A connection of its own, which is gone behind the answer. */
 const CLOSING = { headers: { connection: 'close' } }
@@ -241,7 +243,11 @@ describe('a desktop whose disk has no room for a second copy of a file', needsDe
 
 describe('a daemon whose disk fails', needsTracing, () => {
   const DISK_CALLS: Readonly<Record<string, readonly (readonly [Injection, readonly Push[]])[]>> = {
-    'to take bytes': [[{ calls: 'pwritev,pwrite64', fault: 'error=ENOSPC' }, [UPLOAD, FORM]]],
+    'to take bytes': [
+      [{ calls: 'pwritev,pwrite64', fault: 'error=ENOSPC' }, [UPLOAD, FORM]],
+      // Files may not be larger.
+      [{ calls: 'pwritev,pwrite64', fault: 'error=EFBIG' }, [UPLOAD, FORM]],
+    ],
     'to rename': [
       [{ calls: 'rename', fault: 'error=ENOSPC' }, [TEXT, COMMIT, FORM, UPLOAD]],
       [{ calls: 'rename', fault: 'error=EIO' }, [TEXT, COMMIT, FORM, UPLOAD]],
@@ -249,9 +255,12 @@ describe('a daemon whose disk fails', needsTracing, () => {
     'to sync': [
       [{ calls: 'fsync', fault: 'error=ENOSPC' }, [TEXT, COMMIT, FORM]],
       [{ calls: 'fsync', fault: 'error=EIO' }, [TEXT, COMMIT, FORM]],
-      [{ calls: 'fdatasync', fault: 'error=EIO' }, [COMMIT, FORM]],
-      // The sync of the folder, the second of two for a text, when the new file is in its place already.
-      [{ calls: 'fsync', fault: 'error=EIO:when=2' }, [TEXT]],
+      [{ calls: 'fdatasync', fault: 'error=EIO' }, [COMMIT, FORM, LARGE]],
+      // The last sync is that of the folder, when the new file is in its place already. Bytes that
+      // come with the document take one more before.
+      [{ calls: 'fsync', fault: 'error=EIO:when=1' }, [FORM]],
+      [{ calls: 'fsync', fault: 'error=EIO:when=2' }, [TEXT, COMMIT, FORM]],
+      [{ calls: 'fsync', fault: 'error=EIO:when=3' }, [FORM]],
     ],
     'to create files': [
       [{ calls: 'openat', fault: 'error=EROFS' }, [TEXT, FORM, UPLOAD]],

@@ -1,23 +1,17 @@
 import assert from 'node:assert/strict'
-import { readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { openDataDirectory } from '../../src/storage/home/data-directory.ts'
 import { readText, streamOf } from '../support/byte-streams.ts'
 import { defer } from '../support/defer.ts'
 import { textItem } from '../support/latest-item-contract.ts'
-import { LOADER } from '../support/program.ts'
-import { needs } from '../support/requirements.ts'
 import { header, stageUpload } from '../support/staging-contract.ts'
 import { bytesOf, openTestStorage, putFile, type OpenedStorage } from './support/open-stores.ts'
 import { mountSmallDisk, needsMount, setReadOnly } from './support/small-disk.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
-import { execute } from '../support/execute.ts'
 import { MIB } from '../../src/core/limits.ts'
 
 const LIMIT = { maxBytes: 64 * MIB }
-const PROGRAM = fileURLToPath(new URL('./support/storage-program.ts', import.meta.url))
 
 function mebibytes(count: number): AsyncIterable<Uint8Array> {
   const chunk = Buffer.alloc(65_536)
@@ -29,20 +23,6 @@ async function fill(disk: string): Promise<string> {
   const path = join(disk, 'filler')
   await assert.rejects(writeFile(path, Buffer.alloc(64 * MIB)), { code: 'ENOSPC' })
   return path
-}
-
-/** Runs a program, behind others, and returns what it printed. */
-async function run(
-  before: readonly string[],
-  folder: string,
-  ...commands: readonly string[]
-): Promise<readonly string[]> {
-  const own = [process.execPath, ...LOADER, PROGRAM, folder, ...commands]
-  const [program = '', ...args] = [...before, ...own]
-  // One thread for all files: strace counts the calls of each thread by itself.
-  const env = { ...process.env, UV_THREADPOOL_SIZE: '1' }
-  const { stdout } = await execute(program, args, { env, timeout: 60_000 })
-  return stdout.trim().split('\n')
 }
 
 describe('a full disk', needsMount, () => {
@@ -170,64 +150,5 @@ describe('a read-only disk', needsMount, () => {
     assert.equal(await storage.diskTrouble(), 'the disk is read-only')
     setReadOnly(storage.folder, 'rw')
     await storage.latest.put(await textItem('x'), undefined)
-  })
-})
-
-describe('a limit on the size of files', { skip: process.platform === 'win32' }, () => {
-  it('is like a full disk', async (t) => {
-    const folder = await temporaryFolder(t)
-    const limited = ['sh', '-c', 'ulimit -f 8192 && exec "$@"', 'sh']
-    const lines = await run(limited, folder, 'file:hello', `size:${20 * MIB}`, `size:${MIB}`)
-    assert.deepEqual(lines, ['done', 'NO_SPACE', 'done'])
-    const storage = await openTestStorage(t, { folder })
-    assert.equal(storage.latest.current?.item.dataName, 'a.txt')
-    assert.equal((await storage.blobFiles()).length, 1)
-  })
-})
-
-describe('a disk that fails to sync', needs('strace'), () => {
-  /** Runs a program one of whose calls fails; `undefined` where tracing is forbidden. */
-  async function runFailing(
-    t: TestContext,
-    { call, when }: { readonly call: string; readonly when: number },
-    folder: string,
-    command: string,
-  ): Promise<readonly string[] | undefined> {
-    const quiet = ['-f', '-qq', '-o', '/dev/null']
-    try {
-      await execute('strace', [...quiet, 'true'])
-    } catch {
-      // A container may forbid it, which no package can change.
-      t.skip('skipped: needs the right to trace')
-      return undefined
-    }
-    const inject = ['-e', `trace=${call}`, '-e', `inject=${call}:error=EIO:when=${when}`]
-    return run(['strace', ...quiet, ...inject], folder, command)
-  }
-
-  // The first fsync is that of the lock; then come the blobs, the new file, and its folder.
-  const fsyncs = [2, 3, 4].map((when) => ({ call: 'fsync', when }))
-  for (const failure of [{ call: 'fdatasync', when: 1 }, ...fsyncs]) {
-    it(`leaves the item as it was when ${failure.call} ${failure.when} fails`, async (t) => {
-      const folder = await temporaryFolder(t)
-      assert.deepEqual(await run([], folder, 'file:hello'), ['done'])
-      const lines = await runFailing(t, failure, folder, 'file:world')
-      if (lines === undefined) return
-      assert.deepEqual(lines, ['NO_SPACE'])
-      const storage = await openTestStorage(t, { folder })
-      assert.equal(String(await bytesOf(storage)), 'hello')
-      assert.equal((await storage.blobFiles()).length, 1)
-      assert.deepEqual(await readdir(folder), ['blobs', 'item.json', 'lock', 'staging'])
-      assert.equal((await stat(join(folder, 'item.json'))).nlink, 1)
-    })
-  }
-
-  it('refuses a large upload whose bytes do not arrive there', async (t) => {
-    const folder = await temporaryFolder(t)
-    const failure = { call: 'fdatasync', when: 1 }
-    const lines = await runFailing(t, failure, folder, `size:${40 * MIB}`)
-    if (lines === undefined) return
-    assert.deepEqual(lines, ['NO_SPACE'])
-    assert.deepEqual(await readdir(join(folder, 'blobs')), [])
   })
 })
