@@ -13,10 +13,10 @@ import { join } from 'node:path'
 import { connect, type Client } from '../src/client/connect.ts'
 import { bench } from './support/bench.ts'
 import { setUpDaemon, startDaemon, type Daemon } from './support/daemon.ts'
-import { readCpuSeconds } from './support/process-usage.ts'
+import { readCpuSeconds, usageMissing } from './support/process-usage.ts'
 import { execute, findProgram } from './support/processes.ts'
 import { alternate, BODY_BYTES, contender, isQuick, timed, toRates } from './support/rounds.ts'
-import { explain, judge, skip, type Row } from './support/row.ts'
+import { judge, skip, type Row } from './support/row.ts'
 
 const ROUNDS = isQuick ? 3 : 5
 
@@ -66,13 +66,12 @@ function rowsOf(budget: 'B19 pull' | 'B19 push', trips: readonly Trip[]): readon
   const measured = toRates(trips.map(({ seconds }) => seconds))
   return [
     judge(budget, { measured, baseline: toRates(trips.map(({ uploadSeconds }) => uploadSeconds)) }),
-    explain(budget, {
-      what: 'processor time of the receiving member',
-      unit: 's',
-      measured: trips.map(({ cpuSeconds }) => cpuSeconds),
-      baseline: trips.map(({ uploadCpuSeconds }) => uploadCpuSeconds),
-      baselineName: 'PUT /file',
-    }),
+    usageMissing === undefined
+      ? judge(`${budget} cost`, {
+          measured: trips.map(({ cpuSeconds }) => cpuSeconds),
+          baseline: trips.map(({ uploadCpuSeconds }) => uploadCpuSeconds),
+        })
+      : skip(`${budget} cost`, usageMissing),
   ]
 }
 

@@ -37,8 +37,7 @@ export type BudgetId =
   | 'B20 memory'
   | `B21 ${'read' | 'push' | 'upload' | 'apply' | 'download'}`
   | 'B22'
-  | 'B19 pull'
-  | 'B19 push'
+  | `B19 ${'pull' | 'push'}${'' | ' cost'}`
 
 export interface Budget {
   readonly what: string
@@ -65,7 +64,8 @@ const IDLE = { ...BARE, unit: 'MiB' } as const
 const GUESSED = { ...AMOUNT, baseline: 'at rest' } as const
 const INSTALL = { ...AMOUNT, baseline: 'express' } as const
 const DESKTOP = { ...AMOUNT, baseline: '', unit: 'ms', floor: 100, aim: 50 } as const
-const MEMBERS = { ...FILE, baseline: 'curl -T to one of them', floor: 0.5, aim: 0.8 } as const
+const MEMBERS = { ...FILE, baseline: 'curl -T to one of them', floor: 0.7, aim: 0.8 } as const
+const RECEIVER = { ...COST, baseline: 'PUT /file', unit: 's', floor: 1.3, aim: 1 } as const
 const AT_REST = { ...AMOUNT, baseline: '', unit: '%', floor: 0.1, aim: 0.05 } as const
 const SHARED = { ...COST, baseline: 'alone', unit: 'ms', floor: 2, aim: 1.2 } as const
 const LINK = { ...RATE, unit: 'op/s', floor: 0.2, aim: 0.4 } as const
@@ -177,5 +177,7 @@ export const BUDGETS: Readonly<Record<BudgetId, Budget>> = {
     aim: 1.3,
   },
   'B19 pull': { ...MEMBERS, what: 'a file that a member pulls from another' },
+  'B19 pull cost': { ...RECEIVER, what: 'processor time of the member that pulls' },
   'B19 push': { ...MEMBERS, what: 'a file that a member pushes to another' },
+  'B19 push cost': { ...RECEIVER, what: 'processor time of the member that is pushed to' },
 }

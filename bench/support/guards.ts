@@ -22,6 +22,7 @@ export interface Guarded {
 const SHARES_CORES = 'the load takes cores of its own, and shares them here'
 const FOUR_THREADS = 'an upload is worked on by four threads, which a busy machine does not have'
 const TWO_DAEMONS = 'two daemons work on a transfer, and one on the upload beside it'
+const SHORT_FILE = 'with 128 MiB, the hash worker that starts and the last fsync count for more'
 const MILLISECONDS = 'milliseconds: a busy machine misses them whatever the code does'
 
 const UPLOAD = { file: 'upload' } as const
@@ -79,5 +80,7 @@ export const GUARDS: Readonly<Record<BudgetId, Guard>> = {
   'B21 download': QUIET,
   B22: { file: 'requests', limit: 1.75, because: 'rounds of a third of a second' },
   'B19 pull': { ...MEMBERS, limit: 0.3, because: TWO_DAEMONS },
+  'B19 pull cost': { ...MEMBERS, limit: 1.6, because: SHORT_FILE },
   'B19 push': { ...MEMBERS, limit: 0.3, because: TWO_DAEMONS },
+  'B19 push cost': { ...MEMBERS, limit: 1.6, because: SHORT_FILE },
 }

@@ -13,6 +13,7 @@ import { BlockList, isIPv6, type Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { Clock } from '../lib/clock.ts'
 import { KIB } from '../core/limits.ts'
+import { openReadable } from './long-body.ts'
 
 /**
  * For the handshakes of TCP and TLS together. A request may take hours, when it has a large body.
@@ -49,8 +50,7 @@ export interface Dial {
 export function checkConnections(agent: Agent, dial: Dial, checks: ConnectionChecks): () => void {
   const opening = new Set<Socket>()
   agent.createConnection = (options: CheckedRequest, callback) => {
-    const reading = { ...options, highWaterMark: READ_AHEAD_BYTES }
-    const socket = dial.open(reading)
+    const socket = openReadable(dial.open, { ...options, highWaterMark: READ_AHEAD_BYTES })
     opening.add(socket)
     const settle = (error: Error | undefined): void => {
       if (!opening.delete(socket)) return

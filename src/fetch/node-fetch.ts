@@ -30,6 +30,7 @@ import {
   type ConnectionChecks,
   type Dial,
 } from './check-connection.ts'
+import { takeLongBody } from './long-body.ts'
 
 /** Connections that are kept for the next request; one more is the event stream. */
 const MAX_IDLE_SOCKETS = 2
@@ -126,8 +127,10 @@ async function send(
   const all = { ...headers, ...sized }
   const options: CheckedRequest = { method, headers: all, signal, givenUp: signal, agent }
   const outgoing = request(target, options)
-  const answered = new Promise<IncomingMessage>((resolve, reject) => {
-    outgoing.on('response', resolve)
+  const answered = new Promise<Answer>((resolve, reject) => {
+    outgoing.on('response', (answer) => {
+      resolve({ answer, long: method === 'GET' ? takeLongBody(answer) : undefined })
+    })
     outgoing.on('error', (cause) => {
       reject(cause instanceof ClientError ? cause : new TypeError('fetch failed', { cause }))
     })
@@ -140,14 +143,19 @@ async function send(
     // answer ends the sending.
     pipeline(source, outgoing, { signal }).catch((error: Error) => outgoing.destroy(error))
     answered.then(
-      (answer) => void (answer.statusCode !== 200 && source.destroy()),
+      ({ answer }) => void (answer.statusCode !== 200 && source.destroy()),
       () => source.destroy(),
     )
   }
   return toResponse(await answered)
 }
 
-function toResponse(answer: IncomingMessage): FetchedResponse {
+interface Answer {
+  readonly answer: IncomingMessage
+  readonly long: FetchedBody | undefined
+}
+
+function toResponse({ answer, long }: Answer): FetchedResponse {
   const { statusCode: status = 0, rawHeaders } = answer
   if (status >= 300 && status < 400 && status !== 304) {
     answer.destroy()
@@ -161,7 +169,7 @@ function toResponse(answer: IncomingMessage): FetchedResponse {
     answer.resume()
     return new Response(null, { status, headers })
   }
-  return { status, ok: status >= 200 && status < 300, headers, body: bodyOf(answer) }
+  return { status, ok: status >= 200 && status < 300, headers, body: long ?? bodyOf(answer) }
 }
 
 /** A web stream would copy every chunk. */

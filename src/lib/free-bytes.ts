@@ -11,6 +11,7 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads'
 const MIN_BYTES = 4096
 
 const handedOver = new WeakSet<object>()
+const lent = new WeakMap<object, () => void>()
 
 /** A closed port: all that is sent through it is gone. */
 let nowhere: MessagePort | undefined
@@ -20,8 +21,22 @@ export function handOver({ buffer, byteLength }: Uint8Array): void {
   if (byteLength >= MIN_BYTES && byteLength === buffer.byteLength) handedOver.add(buffer)
 }
 
-/** Frees bytes that were handed over, which are empty then; leaves others, and parts, alone. */
-export function freeBytes({ buffer, byteLength }: Uint8Array): void {
+/** Says that these bytes are the receiver's until it frees them: other ones may then be there. */
+export function lend(bytes: Uint8Array, takeBack: () => void): void {
+  lent.set(bytes, takeBack)
+}
+
+/**
+ * Frees bytes that were handed over, which are empty then, and gives back those that were lent;
+ * leaves others, and parts, alone.
+ */
+export function freeBytes(bytes: Uint8Array): void {
+  const takeBack = lent.get(bytes)
+  if (takeBack !== undefined) {
+    lent.delete(bytes)
+    return takeBack()
+  }
+  const { buffer, byteLength } = bytes
   if (byteLength !== buffer.byteLength || !handedOver.delete(buffer)) return
   nowhere ??= openNowhere()
   nowhere.postMessage(undefined, [buffer as ArrayBuffer])

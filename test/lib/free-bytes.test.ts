@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { freeBytes, handOver } from '../../src/lib/free-bytes.ts'
+import { freeBytes, handOver, lend } from '../../src/lib/free-bytes.ts'
 
 describe('freeBytes()', () => {
   it('frees what was handed over, at once and whatever the garbage collector does', () => {
@@ -32,5 +32,17 @@ describe('freeBytes()', () => {
     handOver(small)
     freeBytes(small)
     assert.deepEqual([kept.length, whole.length, small.length], [8192, 8192, 36])
+  })
+
+  it('gives back what was lent, once, and leaves it as it is', () => {
+    const whole = Buffer.alloc(8192)
+    const part = whole.subarray(0, 4096)
+    let times = 0
+    lend(part, () => (times += 1))
+    freeBytes(whole.subarray(0, 4096))
+    assert.equal(times, 0)
+    freeBytes(part)
+    freeBytes(part)
+    assert.deepEqual([times, part.length], [1, 4096])
   })
 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { describe, it, type TestContext } from 'node:test'
+import { MIB } from '../../src/core/limits.ts'
 import { openClient } from '../../src/peers/open-client.ts'
 import { pullItem } from '../../src/peers/pull-item.ts'
 import { PASSWORD, startFakeGateway, USER } from '../client/support/fake-gateway.ts'
@@ -8,7 +9,8 @@ import { MemoryBlobStore } from '../support/memory-blob-store.ts'
 import { LASTING, PASSING } from '../support/passing-statuses.ts'
 import { quickClock } from '../support/quick-clock.ts'
 
-const BYTES = Buffer.from('0123456789')
+/** Each half is a body that does not pass the parser. */
+const BYTES = randomBytes(4 * MIB)
 
 /** Pulls a file whose connection breaks in the middle; the next answer has this status. */
 async function pullPast(
@@ -19,14 +21,16 @@ async function pullPast(
   const { url, received } = await startFakeGateway(t, (response, { headers }) => {
     const { range } = headers
     if (range === undefined) {
-      response.writeHead(200, { 'Content-Length': 10, ETag: '"e"', 'Content-Type': type })
-      response.write(BYTES.subarray(0, 4), () => response.destroy())
+      response.writeHead(200, { 'Content-Length': BYTES.length, ETag: '"e"', 'Content-Type': type })
+      response.write(BYTES.subarray(0, 2 * MIB), () => response.destroy())
     } else if (received.length === 2) {
       response.writeHead(status).end()
     } else {
       const from = Number(/^bytes=(\d+)-$/.exec(range)?.[1])
-      const rest = { 'Content-Range': `bytes ${from}-9/10`, 'Content-Length': 10 - from }
-      response.writeHead(206, rest).end(BYTES.subarray(from))
+      const { length } = BYTES
+      const extent = `bytes ${from}-${length - 1}/${length}`
+      response.writeHead(206, { 'Content-Range': extent, 'Content-Length': length - from })
+      response.end(BYTES.subarray(from))
     }
   })
   const client = openClient({ url, username: USER, password: PASSWORD }, { clock: quickClock })
@@ -34,7 +38,7 @@ async function pullPast(
   let pulled = { sha256: '', mediaType: '' }
   await pullItem(
     {
-      ...{ type: 'File', text: 'film', dataName: 'film', hasData: true, size: 10 },
+      ...{ type: 'File', text: 'film', dataName: 'film', hasData: true, size: BYTES.length },
       ...{ hash: createHash('sha256').update(BYTES).digest('hex'), etag: undefined },
       ...{ contentId: undefined, mediaType: undefined, stamp: { at: 1, member: '' } },
     },
@@ -52,7 +56,7 @@ async function pullPast(
       blobs: new MemoryBlobStore(),
       clock: quickClock,
       circleTime: { believes: () => true },
-      maxFileBytes: 1000,
+      maxFileBytes: BYTES.length,
       signal: new AbortController().signal,
     },
   )
