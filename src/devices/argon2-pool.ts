@@ -83,6 +83,10 @@ export class Argon2Pool implements ThreadOwner {
     return room !== undefined && room.limit < EASY_BYTES
   }
 
+  get hasWaiting(): boolean {
+    return this.#urgent.length + this.#waiting.size > 0
+  }
+
   get isCrowded(): boolean {
     return this.#waiting.size >= CROWD
   }

@@ -39,6 +39,8 @@ export interface ThreadOwner {
   readonly isShort: boolean
   /** Whether the limit on memory is too low for a login and a long text at the same time. */
   readonly isTight: boolean
+  /** Whether jobs of its own wait. */
+  readonly hasWaiting: boolean
   /** Takes the job whose turn it is out of its queue. */
   takeNext(): PendingJob | undefined
   /**
@@ -211,15 +213,19 @@ export class Argon2Threads implements MemoryHolder {
     this.#runNext()
   }
 
-  /** Starts a thread for the job whose turn it is, if there is one. */
+  /** Runs the jobs whose turn it is, as many as threads may be started for. */
   #runNext(): void {
-    for (let next = this.#takeNext(); next !== undefined; next = this.#takeNext()) {
+    for (;;) {
+      const owner = [...this.#owners].find(({ hasWaiting }) => hasWaiting)
+      if (owner === undefined) return
       try {
-        next.owner.checkRoom(this.#spare)
-        this.#run(this.#start(), next)
-        return
+        const thread = this.#findThread(owner)
+        const next = thread && this.#takeNext()
+        if (thread === undefined || next === undefined) return
+        this.#run(thread, next)
       } catch (cause) {
-        next.reject(cause instanceof DomainError ? cause : endedError(cause))
+        const error = cause instanceof DomainError ? cause : endedError(cause)
+        this.#takeNext()?.reject(error)
       }
     }
   }

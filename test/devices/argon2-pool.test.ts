@@ -220,6 +220,20 @@ describe('Argon2Pool', () => {
     assert.equal((await next).length, 32)
   })
 
+  it('runs what has waited for a long text on as many workers as it may have', async (t) => {
+    const room = () => ({ limit: 128 * MIB, left: 80 * MIB })
+    const { clock, pool } = openPool(t, { room, workers: 2 })
+    const before = activeWorkers()
+    const text = await MemoryTurn.of(clock).take()
+    const waiting = [1, 2, 3].map(() => pool.derive(JOB, PLACE))
+    assert.equal(activeWorkers(), before)
+    text.release()
+    // It hears of that a moment later; the jobs end once their workers have started.
+    for (let turns = 0; turns < 20; turns++) await Promise.resolve()
+    assert.equal(activeWorkers(), before + 2)
+    assert.equal((await Promise.all(waiting)).length, 3)
+  })
+
   it('keeps a worker that is asked again before it has been idle for long', async (t) => {
     const { clock, pool } = openPool(t)
     await pool.derive(JOB, PLACE)
