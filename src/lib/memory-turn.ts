@@ -7,7 +7,7 @@
 import type { Clock } from './clock.ts'
 import { Semaphore } from './semaphore.ts'
 
-/** A turn ends after this time: bodies may come slowly, and the others wait. */
+/** A turn ends after this time, unless told: bodies may come slowly, and the others wait. */
 const MOST_MS = 5000
 
 /** Who has much memory at other times, and some for later. */
@@ -52,33 +52,34 @@ export class MemoryTurn {
   /**
    * Waits for the turn; where memory is not short, for nothing. It has to be released.
    *
+   * @param mostMs The turn ends by itself after so many milliseconds, unless it is renewed.
    * @throws `signal.reason` when aborted before that.
    */
-  take(signal?: AbortSignal): Promise<HeldTurn> {
+  take(signal?: AbortSignal, mostMs: number = MOST_MS): Promise<HeldTurn> {
     const { holder } = this
     if (holder?.isTight !== true) return Promise.resolve(NO_TURN)
     return new Promise((resolve, reject) => {
       const work = async (): Promise<void> => {
         await holder.giveWay()
-        await new Promise<void>((end) => resolve(this.#begin(end)))
+        await new Promise<void>((end) => resolve(this.#begin(end, mostMs)))
         holder.goOn()
       }
       this.#queue.run(work, signal).catch(reject)
     })
   }
 
-  #begin(end: () => void): HeldTurn {
+  #begin(end: () => void, mostMs: number): HeldTurn {
     let isOver = false
     const release = (): void => {
       isOver = true
       cancel()
       end()
     }
-    let cancel = this.#clock.after(MOST_MS, release)
+    let cancel = this.#clock.after(mostMs, release)
     const renew = (): boolean => {
       if (isOver) return false
       cancel()
-      cancel = this.#clock.after(MOST_MS, release)
+      cancel = this.#clock.after(mostMs, release)
       return true
     }
     return { renew, release }

@@ -10,6 +10,7 @@ import {
   MAX_GROUP_NAMES_LENGTH,
   MAX_UNPACKED_BYTES,
 } from '../../src/core/limits.ts'
+import { MemoryTurn } from '../../src/lib/memory-turn.ts'
 import { streamOf } from '../support/byte-streams.ts'
 import { execute } from '../support/execute.ts'
 import { zipOf } from '../support/make-zip.ts'
@@ -155,6 +156,27 @@ describe('the hash of what is unpacked of an archive that came', () => {
       })
       assert.equal(await ask(inFolder(...files)), expected)
     }
+  })
+
+  it('has the memory of a login for as long as it takes', async (t) => {
+    const { store, clock } = await openBlobStore(t)
+    const blob = await store.receive(streamOf(zipOf({ name: 'a' })), { maxBytes: Infinity })
+    const said: string[] = []
+    MemoryTurn.of(clock).holder = {
+      isTight: true,
+      giveWay: async () => void said.push('logins wait'),
+      goOn: () => void said.push('logins go on'),
+    }
+    const looking = store.groupHashOf(blob, NEVER)
+    // Nothing here waits for the worker, which has not even started.
+    for (let turns = 0; turns < 20; turns++) await Promise.resolve()
+    assert.equal(clock.pending, 1)
+    clock.advance(59_000)
+    for (let turns = 0; turns < 20; turns++) await Promise.resolve()
+    assert.deepEqual(said, ['logins wait'])
+    assert.notEqual(await looking, undefined)
+    assert.deepEqual(said, ['logins wait', 'logins go on'])
+    assert.equal(clock.pending, 0)
   })
 
   it('is not there for any other archive, which is no reason to say anything', async (t) => {

@@ -48,6 +48,9 @@ import { BLOB_NAME } from './record-fields.ts'
 /** Writes at a time, of all uploads: more are not faster, and leave no thread for other files. */
 const MAX_WRITES = 2
 
+/** The largest archive takes some seconds, on a small board ten times as long. */
+const MOST_LOOK_MS = 60_000
+
 interface DiskBlobStoreOptions {
   readonly folder: string
   readonly space: DiskSpace
@@ -161,8 +164,8 @@ export class DiskBlobStore implements BlobStore {
   }
 
   async #look(blob: DiskBlob, signal: AbortSignal): Promise<string | undefined> {
-    // Inflating takes as much memory as a long text does.
-    const turn = await MemoryTurn.of(this.#options.clock).take(signal)
+    // Inflating takes as much memory as a long text does, and nobody can slow it down.
+    const turn = await MemoryTurn.of(this.#options.clock).take(signal, MOST_LOOK_MS)
     try {
       return await hashUnpacked(blob, signal)
     } finally {
