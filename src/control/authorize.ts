@@ -35,9 +35,7 @@ export function checkOwnHost({ request, host }: UnknownCall): void {
   const asked = host?.toLowerCase()
   const { origin } = request.headers
   if (asked === undefined || !own.includes(asked)) {
-    throw new HttpError('FORBIDDEN_ORIGIN', {
-      detail: 'this is not the name of the control listener',
-    })
+    throw new HttpError('FORBIDDEN_ORIGIN', 'this is not the name of the control listener')
   }
   if (origin !== undefined && origin !== `http://${asked}`) throw new HttpError('FORBIDDEN_ORIGIN')
 }

@@ -61,7 +61,7 @@ export async function readMembers<Value>(call: BodyCall, decode: Decoder<Value>)
   try {
     return decode(members)
   } catch (error) {
-    if (error instanceof TypeError) throw new HttpError('BAD_BODY', { detail: error.message })
+    if (error instanceof TypeError) throw new HttpError('BAD_BODY', error.message)
     throw error
   }
 }

@@ -25,8 +25,8 @@ export const MAX_AHEAD_MS: number = 10 * 366 * 86_400_000
  */
 export const MAX_APART_MS: number = 30 * 86_400_000
 
-/** A clock that shows an earlier time is wrong: this program did not exist. */
-const EARLIEST = Date.UTC(2026, 0, 1)
+/** A clock that shows a time before 2026 is wrong: this program did not exist. */
+const EARLIEST = 1_767_225_600_000
 
 /** A later time is that of a broken clock; stamps end in the year 5138. */
 const LATEST = 99_999_999_999_999

@@ -114,19 +114,19 @@ export function getStatistics({ latest }: HandlerDeps): Handler<Device> {
 
 function readProfileId(text: string): ProfileId {
   const id = parseProfileId(text)
-  if (id === undefined) throw new HttpError('BAD_PATH', { detail: 'expected {type}-{hash}' })
+  if (id === undefined) throw new HttpError('BAD_PATH', 'expected {type}-{hash}')
   return id
 }
 
 /** Some clients put the whole profile id where the hash belongs. */
 function readHash(params: HashParams): ProfileId {
   const type = parseItemType(params.type)
-  if (type === undefined) throw new HttpError('BAD_PATH', { detail: 'no such item type' })
+  if (type === undefined) throw new HttpError('BAD_PATH', 'no such item type')
   const { hash } = params
   const embedded = parseProfileId(hash)
   if (embedded === undefined) return { type, hash }
   if (embedded.type === type) return embedded
-  throw new HttpError('BAD_PATH', { detail: 'the profile id is of another type' })
+  throw new HttpError('BAD_PATH', 'the profile id is of another type')
 }
 
 /**

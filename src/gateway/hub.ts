@@ -82,6 +82,6 @@ function readHandshake({ request, asksForWebSocket }: Call): string {
     throw new HttpError('UPGRADE_REQUIRED', { headers: ['Sec-WebSocket-Version', VERSION] })
   }
   const accept = acceptKey(key)
-  if (accept === undefined) throw new HttpError('BAD_REQUEST', { detail: 'Sec-WebSocket-Key' })
+  if (accept === undefined) throw new HttpError('BAD_REQUEST', 'Sec-WebSocket-Key')
   return accept
 }

@@ -137,7 +137,7 @@ export function patchUpload(deps: UploadDeps): UploadHandler {
     const offset = parseCountField(headers['upload-offset'])
     if (isLast === undefined || offset === undefined) {
       const detail = 'Upload-Complete and Upload-Offset are needed'
-      throw new HttpError('BAD_REQUEST', { detail })
+      throw new HttpError('BAD_REQUEST', detail)
     }
     return hold(deps, call, upload, async (held) => {
       if (offset !== upload.offset) throw mismatch(upload, offset)
@@ -249,7 +249,7 @@ export function completed(): Reply {
 /** The last answer may have been lost: section 4.4.2. */
 function repeatAnswer(call: Call, isLast: boolean): Reply {
   if (isLast && declaredLength(call.request) === 0) return completed()
-  throw new HttpError('CONFLICT', { detail: 'the upload is complete' })
+  throw new HttpError('CONFLICT', 'the upload is complete')
 }
 
 function findUpload({ staging }: UploadDeps, { principal, params }: UploadCall): PartialUpload {
@@ -326,7 +326,7 @@ function mismatch({ offset }: PartialUpload, provided: number): HttpError {
 }
 
 function inconsistent(detail: string): HttpError {
-  return new HttpError('UPLOAD_LENGTH_INCONSISTENT', { detail })
+  return new HttpError('UPLOAD_LENGTH_INCONSISTENT', detail)
 }
 
 function tooLarge(maxFileBytes: number): HttpError {

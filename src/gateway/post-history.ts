@@ -316,5 +316,5 @@ async function nameFile(
 
 function checkFileName({ fileName = '' }: Part): void {
   if (fileName === '' || isDataName(fileName)) return
-  throw new HttpError('BAD_NAME', { detail: 'the file name is not a plain one' })
+  throw new HttpError('BAD_NAME', 'the file name is not a plain one')
 }

@@ -28,7 +28,7 @@ export function readTransferHash({ rawHeaders }: IncomingMessage): string | unde
   const hash = findField(rawHeaders, name)
   if (hash === undefined) return undefined
   if (countFields(rawHeaders, name) === 1 && HASH.test(hash)) return hash.toLowerCase()
-  throw new HttpError('BAD_REQUEST', { detail: TRANSFER_HASH })
+  throw new HttpError('BAD_REQUEST', TRANSFER_HASH)
 }
 
 /**
@@ -38,7 +38,7 @@ export function readTransferHash({ rawHeaders }: IncomingMessage): string | unde
  */
 export function checkTransferHash(promised: string | undefined, { digests }: HashedBlob): void {
   if (promised === undefined || promised === digests.sha256) return
-  throw new HttpError('history_data_invalid', { detail: 'the hash is that of other bytes' })
+  throw new HttpError('history_data_invalid', 'the hash is that of other bytes')
 }
 
 /** The SHA-256 that a client promises, in lower-case hex; `undefined` where it promises none. */

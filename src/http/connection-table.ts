@@ -58,7 +58,7 @@ export class ConnectionTable {
   /** Oldest first. */
   readonly #entries = new Chain<Entry>()
   readonly #perAddress = new Shares()
-  #timer: SilenceTimer | undefined = undefined
+  #timer: SilenceTimer | undefined
 
   constructor(limits: ConnectionLimits, clock: Clock) {
     this.#limits = limits

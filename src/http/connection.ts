@@ -36,7 +36,7 @@ export class Connection {
   /** We said that we would close: whatever is pipelined behind is not served. */
   isClosing = false
   /** Who has logged in on it last. */
-  client: string | undefined = undefined
+  client: string | undefined
   /** Its last request asks for a WebSocket: it may be answered 101. */
   asksForWebSocket = false
   /** The answer under way has no end: nobody can wait for it. */
@@ -45,23 +45,23 @@ export class Connection {
    * Bytes that had come when the connection was refused, if it was: what comes behind is not
    * served, and what came before is.
    */
-  refusedAt: number | undefined = undefined
+  refusedAt: number | undefined
   /** Requests so far. */
   requests = 0
   /** The memory that the authentication has of a login on it. */
   login: unknown = undefined
   /** The answer to the newest request; it ends after all others of this connection. */
-  latest: ServerResponse | undefined = undefined
+  latest: ServerResponse | undefined
   /** The answer to the newest request that may change something. */
-  #latestChange: ServerResponse | undefined = undefined
-  #pipeline: Pipeline | undefined = undefined
+  #latestChange: ServerResponse | undefined
+  #pipeline: Pipeline | undefined
   /** Requests that wait for us and not for their client: they are checked, or handled. */
   #inHand = 0
   /** Who logged in first, and whether somebody else has since. */
-  #owner: string | undefined = undefined
+  #owner: string | undefined
   #isShared = false
   /** Answers that are owed or under way, oldest first; the next request drops the others. */
-  #owned: OwnedAnswer[] | undefined = undefined
+  #owned: OwnedAnswer[] | undefined
   #onGone: readonly (() => void)[] = NONE
   #knownTo: readonly Logins[] = NONE
 
@@ -314,7 +314,7 @@ class Pipeline {
   #waiting: WaitingRequest[] = []
   /** Requests that came behind an unanswered one and are not answered yet. */
   #owed = 0
-  #newest: ServerResponse | undefined = undefined
+  #newest: ServerResponse | undefined
   #isResting = false
 
   constructor(socket: Socket, total: WaitingRequests) {

@@ -40,16 +40,16 @@ export class Exchange implements Call {
   client = ''
   readonly #shared: SharedByExchanges
   #search = ''
-  #authority: string | undefined = undefined
-  #query: URLSearchParams | undefined = undefined
-  #gone: AbortController | undefined = undefined
+  #authority: string | undefined
+  #query: URLSearchParams | undefined
+  #gone: AbortController | undefined
   #bodyBegun = false
   /** Bytes that stay in memory until the answer has ended. */
   #held = 0
   /** How many of them it may hold without asking. */
   #reserved = SMALL_BYTES
-  #giveBack: (() => void) | undefined = undefined
-  #turn: HeldTurn | undefined = undefined
+  #giveBack: (() => void) | undefined
+  #turn: HeldTurn | undefined
 
   constructor(
     request: IncomingMessage,

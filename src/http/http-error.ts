@@ -8,62 +8,58 @@
 
 import type { FlatHeaders, Reply } from './reply.ts'
 
-interface HttpErrorSpec {
-  readonly status: number
-  readonly title: string
-  /** Headers that every such reply carries. */
-  readonly headers?: FlatHeaders
-}
-
 /** Status and title of each code on the wire. Codes are added, and none is ever changed. */
 const HTTP_ERRORS = {
-  BAD_REQUEST: { status: 400, title: 'The request is malformed' },
-  BAD_BODY: { status: 400, title: 'Cannot decode the request body' },
-  BAD_NAME: { status: 400, title: 'The name cannot be used' },
-  BAD_PATH: { status: 400, title: 'The path is malformed' },
-  STAMP_AHEAD: { status: 400, title: 'The stamp is too far ahead of the clock' },
-  INCOMPLETE_BODY: { status: 400, title: 'The request body ended early' },
-  PARTIAL_BODY: { status: 400, title: 'A part of a resource cannot be put' },
-  DIGEST_MISMATCH: { status: 400, title: 'The bytes are not those of their digest' },
-  MULTIPART_BOUNDARY: { status: 400, title: 'The boundary of the form cannot be used' },
-  MULTIPART_MALFORMED: { status: 400, title: 'The form is malformed' },
-  MULTIPART_NESTED: { status: 400, title: 'Forms inside of forms are not accepted' },
-  MULTIPART_TRUNCATED: { status: 400, title: 'The form ended before its last delimiter' },
-  UPLOAD_LENGTH_INCONSISTENT: { status: 400, title: 'The length of the upload is another one' },
-  UNAUTHORIZED: { status: 401, title: 'Credentials are missing or not accepted' },
-  FORBIDDEN_ORIGIN: { status: 403, title: 'Pages of other sites may not send this request' },
-  NOT_FOUND: { status: 404, title: 'No such resource' },
-  NOTHING_STAGED: { status: 404, title: 'Nothing is staged under this name' },
-  METHOD_NOT_ALLOWED: { status: 405, title: 'The resource does not support this method' },
-  HEADER_TIMEOUT: { status: 408, title: 'The request header took too long' },
-  BODY_TIMEOUT: { status: 408, title: 'The request body took too long' },
-  CONFLICT: { status: 409, title: 'The resource is in use' },
-  UPLOAD_OFFSET_MISMATCH: { status: 409, title: 'The offset of the upload is another one' },
-  PRECONDITION_FAILED: { status: 412, title: 'A precondition of the request does not hold' },
-  BODY_TOO_LARGE: { status: 413, title: 'The request body exceeds the limit' },
-  FIELD_TOO_LARGE: { status: 413, title: 'A field of the form exceeds the limit' },
-  FIELDS_TOO_LARGE: { status: 413, title: 'The fields of the form together exceed the limit' },
-  FILE_TOO_LARGE: { status: 413, title: 'A file of the form exceeds the limit' },
-  PART_HEADER_TOO_LARGE: { status: 413, title: 'The header of a part exceeds the limit' },
-  PADDING_TOO_LARGE: { status: 413, title: 'What surrounds the form exceeds the limit' },
-  TOO_MANY_PARTS: { status: 413, title: 'The form has too many parts' },
-  TARGET_TOO_LONG: { status: 414, title: 'The request target exceeds the limit' },
-  UNSUPPORTED_ENCODING: { status: 415, title: 'Encoded request bodies are not accepted' },
-  UNSUPPORTED_MEDIA_TYPE: { status: 415, title: 'The media type is not accepted here' },
-  RANGE_NOT_SATISFIABLE: { status: 416, title: 'The range lies outside the resource' },
-  EXPECTATION_FAILED: { status: 417, title: 'The expectation cannot be met' },
+  BAD_REQUEST: [400, 'The request is malformed'],
+  BAD_BODY: [400, 'Cannot decode the request body'],
+  BAD_NAME: [400, 'The name cannot be used'],
+  BAD_PATH: [400, 'The path is malformed'],
+  STAMP_AHEAD: [400, 'The stamp is too far ahead of the clock'],
+  INCOMPLETE_BODY: [400, 'The request body ended early'],
+  PARTIAL_BODY: [400, 'A part of a resource cannot be put'],
+  DIGEST_MISMATCH: [400, 'The bytes are not those of their digest'],
+  MULTIPART_BOUNDARY: [400, 'The boundary of the form cannot be used'],
+  MULTIPART_MALFORMED: [400, 'The form is malformed'],
+  MULTIPART_NESTED: [400, 'Forms inside of forms are not accepted'],
+  MULTIPART_TRUNCATED: [400, 'The form ended before its last delimiter'],
+  UPLOAD_LENGTH_INCONSISTENT: [400, 'The length of the upload is another one'],
+  UNAUTHORIZED: [401, 'Credentials are missing or not accepted'],
+  FORBIDDEN_ORIGIN: [403, 'Pages of other sites may not send this request'],
+  NOT_FOUND: [404, 'No such resource'],
+  NOTHING_STAGED: [404, 'Nothing is staged under this name'],
+  METHOD_NOT_ALLOWED: [405, 'The resource does not support this method'],
+  HEADER_TIMEOUT: [408, 'The request header took too long'],
+  BODY_TIMEOUT: [408, 'The request body took too long'],
+  CONFLICT: [409, 'The resource is in use'],
+  UPLOAD_OFFSET_MISMATCH: [409, 'The offset of the upload is another one'],
+  PRECONDITION_FAILED: [412, 'A precondition of the request does not hold'],
+  BODY_TOO_LARGE: [413, 'The request body exceeds the limit'],
+  FIELD_TOO_LARGE: [413, 'A field of the form exceeds the limit'],
+  FIELDS_TOO_LARGE: [413, 'The fields of the form together exceed the limit'],
+  FILE_TOO_LARGE: [413, 'A file of the form exceeds the limit'],
+  PART_HEADER_TOO_LARGE: [413, 'The header of a part exceeds the limit'],
+  PADDING_TOO_LARGE: [413, 'What surrounds the form exceeds the limit'],
+  TOO_MANY_PARTS: [413, 'The form has too many parts'],
+  TARGET_TOO_LONG: [414, 'The request target exceeds the limit'],
+  UNSUPPORTED_ENCODING: [415, 'Encoded request bodies are not accepted'],
+  UNSUPPORTED_MEDIA_TYPE: [415, 'The media type is not accepted here'],
+  RANGE_NOT_SATISFIABLE: [416, 'The range lies outside the resource'],
+  EXPECTATION_FAILED: [417, 'The expectation cannot be met'],
   /** Spelled as clients of the reference protocol compare it. */
-  history_data_invalid: { status: 422, title: 'The data is not what its hash promises' },
-  UPGRADE_REQUIRED: { status: 426, title: 'The resource speaks another protocol' },
-  TOO_MANY_REQUESTS: { status: 429, title: 'Too many requests', headers: ['Retry-After', '1'] },
-  HEADERS_TOO_LARGE: { status: 431, title: 'The request header exceeds the limit' },
-  INTERNAL: { status: 500, title: 'Unexpected failure' },
-  TRANSFER_CODING_UNSUPPORTED: { status: 501, title: 'The transfer coding is not supported' },
-  OVERLOADED: { status: 503, title: 'The server is busy', headers: ['Retry-After', '1'] },
-  DRAINING: { status: 503, title: 'The server is shutting down', headers: ['Retry-After', '1'] },
-  VERSION_UNSUPPORTED: { status: 505, title: 'The HTTP version is not supported' },
-  NO_SPACE: { status: 507, title: 'Not enough free space' },
+  history_data_invalid: [422, 'The data is not what its hash promises'],
+  UPGRADE_REQUIRED: [426, 'The resource speaks another protocol'],
+  TOO_MANY_REQUESTS: [429, 'Too many requests'],
+  HEADERS_TOO_LARGE: [431, 'The request header exceeds the limit'],
+  INTERNAL: [500, 'Unexpected failure'],
+  TRANSFER_CODING_UNSUPPORTED: [501, 'The transfer coding is not supported'],
+  OVERLOADED: [503, 'The server is busy'],
+  DRAINING: [503, 'The server is shutting down'],
+  VERSION_UNSUPPORTED: [505, 'The HTTP version is not supported'],
+  NO_SPACE: [507, 'Not enough free space'],
 } as const
+
+/** The statuses of what passes by itself: such a reply says when to come again. */
+const PASSING: readonly number[] = [429, 503]
 
 /** The problems that have a name in the registry of RFC 9457. */
 const TYPES: Partial<Record<HttpErrorCode, string>> = {
@@ -91,7 +87,7 @@ export interface HttpErrorOptions {
  *
  * @example
  * ```ts
- * throw new HttpError('BODY_TOO_LARGE', { detail: `at most ${limit} bytes` })
+ * throw new HttpError('BODY_TOO_LARGE', `at most ${limit} bytes`)
  * ```
  */
 export class HttpError extends Error {
@@ -104,15 +100,17 @@ export class HttpError extends Error {
   readonly members: Readonly<Record<string, number>> | undefined
   readonly #options: HttpErrorOptions
 
-  constructor(code: HttpErrorCode, options: HttpErrorOptions = {}) {
-    const { status, title, headers: always = [] }: HttpErrorSpec = HTTP_ERRORS[code]
-    const { detail, headers = [], members, cause } = options
+  /** @param extras A text is the detail. */
+  constructor(code: HttpErrorCode, extras: HttpErrorOptions | string = {}) {
+    const [status, title] = HTTP_ERRORS[code]
+    const options = typeof extras === 'string' ? { detail: extras } : extras
+    const { detail, headers = [], members, cause }: HttpErrorOptions = options
     super(detail === undefined ? title : `${title}: ${detail}`, { cause })
     this.code = code
     this.status = status
     this.title = title
     this.detail = detail
-    this.headers = [...always, ...headers]
+    this.headers = [...(PASSING.includes(status) ? ['Retry-After', '1'] : []), ...headers]
     this.members = members
     this.#options = options
   }

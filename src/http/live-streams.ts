@@ -27,8 +27,8 @@ export abstract class LiveStream {
   /** Length of the frame that is being written, if one is. */
   #writing = 0
   #isEnded = false
-  #pending: Frame | undefined = undefined
-  #replies: GrowingBuffer | undefined = undefined
+  #pending: Frame | undefined
+  #replies: GrowingBuffer | undefined
   #hasMissed = false
 
   /** @param onGone Called once when the client is gone; not after `end`. */
@@ -182,7 +182,7 @@ export class LiveStreamList<Stream extends LiveStream> {
   readonly #options: LiveStreamListOptions
   /** Oldest first. No entry is empty. */
   readonly #byOwner = new Map<string, readonly Stream[]>()
-  #cancelBeat: (() => void) | undefined = undefined
+  #cancelBeat: (() => void) | undefined
   #isClosed = false
 
   constructor(options: LiveStreamListOptions) {

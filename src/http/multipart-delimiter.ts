@@ -129,7 +129,7 @@ export class DelimiterScanner {
   /** A candidate waits for its next byte. */
   #isCut = false
   /** Found behind the data that was handed on last. */
-  #found: Delimiter | undefined = undefined
+  #found: Delimiter | undefined
 
   constructor(boundary: string) {
     this.#matcher = new DelimiterMatcher(boundary)

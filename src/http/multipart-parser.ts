@@ -103,7 +103,7 @@ export class MultipartParser {
   #readHeader(): MultipartEvent | undefined {
     const { maxParts } = this.#limits
     if (this.#parts === maxParts) {
-      throw new HttpError('TOO_MANY_PARTS', { detail: `at most ${maxParts}` })
+      throw new HttpError('TOO_MANY_PARTS', `at most ${maxParts}`)
     }
     const { chunk, at } = this.#scanner
     const end = this.#header.findEnd(chunk, at)
@@ -127,7 +127,7 @@ export class MultipartParser {
     const { maxPaddingBytes } = this.#limits
     this.#paddingBytes += bytes
     if (this.#paddingBytes <= maxPaddingBytes) return
-    throw new HttpError('PADDING_TOO_LARGE', { detail: `at most ${maxPaddingBytes} bytes` })
+    throw new HttpError('PADDING_TOO_LARGE', `at most ${maxPaddingBytes} bytes`)
   }
 
   #awaitMore(): undefined {
@@ -145,7 +145,7 @@ type Line = 'empty' | 'carriageReturn' | 'filled'
 class HeaderBlock {
   readonly #maxBytes: number
   /** Holds what came with earlier chunks; most headers come in one. */
-  #kept: Uint8Array | undefined = undefined
+  #kept: Uint8Array | undefined
   #keptSize = 0
   /** The bytes that the current line has so far. */
   #line: Line = 'empty'
@@ -172,7 +172,7 @@ class HeaderBlock {
       }
     }
     if (end === chunk.length) return -1
-    throw new HttpError('PART_HEADER_TOO_LARGE', { detail: `at most ${this.#maxBytes} bytes` })
+    throw new HttpError('PART_HEADER_TOO_LARGE', `at most ${this.#maxBytes} bytes`)
   }
 
   /** Keeps a piece of the header, which goes on behind it. */

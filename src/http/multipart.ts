@@ -179,5 +179,5 @@ class FormReader {
 }
 
 function tooLarge(code: HttpErrorCode, limit: number): HttpError {
-  return new HttpError(code, { detail: `at most ${limit} bytes` })
+  return new HttpError(code, `at most ${limit} bytes`)
 }

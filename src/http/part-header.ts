@@ -71,7 +71,7 @@ export function parsePartHeader(block: Uint8Array): PartHeader {
   if (/^multipart\//i.test(contentType)) throw new HttpError('MULTIPART_NESTED')
   const encoding = fields.get('content-transfer-encoding') ?? 'binary'
   if (!PLAIN_ENCODINGS.includes(encoding.toLowerCase())) {
-    throw new HttpError('UNSUPPORTED_ENCODING', { detail: 'a part is encoded' })
+    throw new HttpError('UNSUPPORTED_ENCODING', 'a part is encoded')
   }
   // A part without a disposition has no name. What kind of disposition it is says nothing here.
   const disposition = parseParameters(fields.get('content-disposition') ?? '')
@@ -116,7 +116,7 @@ function readName({ parameters }: ParameterizedValue, key: string): string | und
 }
 
 function malformed(detail: string): HttpError {
-  return new HttpError('MULTIPART_MALFORMED', { detail })
+  return new HttpError('MULTIPART_MALFORMED', detail)
 }
 
 /** Text in UTF-8, else in Latin-1. */
@@ -124,7 +124,7 @@ function decodeText(latin1: string): string {
   const text = decodeBytes(Buffer.from(latin1, 'latin1'), 'utf-8')
   if (text !== undefined) return text
   if (!FORGED_UTF8.test(latin1)) return latin1
-  throw new HttpError('MULTIPART_MALFORMED', { detail: 'a part has text that is not UTF-8' })
+  throw malformed('a part has text that is not UTF-8')
 }
 
 /** The value of `name` or `filename`. */

@@ -41,8 +41,8 @@ class BodyInbox {
   #waitingBytes = 0
   #isHeldBack = false
   #isEnded: boolean
-  #error: HttpError | undefined = undefined
-  #consumer: Consumer | undefined = undefined
+  #error: HttpError | undefined
+  #consumer: Consumer | undefined
 
   constructor(call: BodyCall, limit: number) {
     const { request } = call
@@ -136,7 +136,7 @@ class BodyInbox {
 
 /** The error for a body of more than `limit` bytes. */
 export function tooLarge(limit: number): HttpError {
-  return new HttpError('BODY_TOO_LARGE', { detail: `at most ${limit} bytes` })
+  return new HttpError('BODY_TOO_LARGE', `at most ${limit} bytes`)
 }
 
 /** How long a body that is read whole may take, whatever its size. */

@@ -74,10 +74,10 @@ export function findFramingFault(
   const isOld = httpVersion === '1.0'
   if (httpVersion !== '1.1' && !isOld) return new HttpError('VERSION_UNSUPPORTED')
   if (rawHeaders.length > 2 * MAX_HEADER_FIELDS) {
-    return new HttpError('HEADERS_TOO_LARGE', { detail: `at most ${MAX_HEADER_FIELDS} fields` })
+    return new HttpError('HEADERS_TOO_LARGE', `at most ${MAX_HEADER_FIELDS} fields`)
   }
   if (url.length > MAX_TARGET_LENGTH) {
-    return new HttpError('TARGET_TOO_LONG', { detail: `at most ${MAX_TARGET_LENGTH} characters` })
+    return new HttpError('TARGET_TOO_LONG', `at most ${MAX_TARGET_LENGTH} characters`)
   }
   const coding = isDecisive ? request.headers['transfer-encoding'] : undefined
   if (coding !== undefined && (isOld || coding.toLowerCase() !== 'chunked')) {
@@ -106,7 +106,7 @@ export function refuseBody(request: IncomingMessage, maxBody: number): void {
   if (maxBody > 0 && method === 'PUT' && part !== undefined) throw new HttpError('PARTIAL_BODY')
   // A route that takes no body leaves it alone, whatever its length.
   if (maxBody > 0 && Number(headers['content-length'] ?? 0) > maxBody) {
-    throw new HttpError('BODY_TOO_LARGE', { detail: `at most ${maxBody} bytes` })
+    throw new HttpError('BODY_TOO_LARGE', `at most ${maxBody} bytes`)
   }
 }
 
@@ -122,7 +122,7 @@ function findHostFault(rawHeaders: readonly string[], isOld: boolean): HttpError
 }
 
 function badRequest(detail: string): HttpError {
-  return new HttpError('BAD_REQUEST', { detail })
+  return new HttpError('BAD_REQUEST', detail)
 }
 
 /** A request target, taken apart once. */

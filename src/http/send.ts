@@ -214,7 +214,7 @@ function selectRange(
 
 /** Frames as chunks of an answer: all event streams get the same one, one after the other. */
 class Chunks {
-  #frame: Uint8Array | undefined = undefined
+  #frame: Uint8Array | undefined
   #chunk: Buffer = Buffer.of()
 
   of(frame: Uint8Array): Buffer {
@@ -243,7 +243,7 @@ class LiveWire implements Wire {
   readonly #chunks: Chunks
   /** Behind a 101 the connection itself. */
   readonly #out: ServerResponse | Socket
-  #forget: (() => void) | undefined = undefined
+  #forget: (() => void) | undefined
 
   constructor({ request, response, connection }: Exchange, chunks: Chunks) {
     // Nobody reads the fields of the request any more, and the stream may live for days.

@@ -67,18 +67,18 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 export class RunningServer {
   readonly host: string
   /** The reason why the server does not listen at the moment, if it does not. */
-  trouble: string | undefined = undefined
+  trouble: string | undefined
   #port: number
   readonly #server: Server
   readonly #connections: ConnectionTable
   readonly #onTrouble: (reason: string | undefined) => void
   readonly #clock: Clock
   /** The newest look at the listening socket. */
-  #looking: Socket | undefined = undefined
-  #cancelLook: (() => void) | undefined = undefined
-  #cancelRetry: (() => void) | undefined = undefined
+  #looking: Socket | undefined
+  #cancelLook: (() => void) | undefined
+  #cancelRetry: (() => void) | undefined
   #retries = 0
-  #stopped: Promise<number> | undefined = undefined
+  #stopped: Promise<number> | undefined
 
   constructor(options: ServerOptions) {
     const { clock = systemClock, onTrouble = () => {} } = options

@@ -46,7 +46,7 @@ export async function readUrlencoded(
   const longest = 3 * visitor.longestName
   let sinceTurn = 0
   for (let start = 0, pairs = 1; start < text.length; pairs++) {
-    if (pairs > MAX_PAIRS) throw new HttpError('BAD_BODY', { detail: 'more than 1,000 pairs' })
+    if (pairs > MAX_PAIRS) throw new HttpError('BAD_BODY', 'more than 1,000 pairs')
     const found = text.indexOf('&', start)
     const end = found === -1 ? text.length : found
     const equals = text.slice(start, Math.min(end, start + longest + 1)).indexOf('=')
@@ -87,7 +87,7 @@ async function decodePieces(pieces: Iterable<Uint8Array>): Promise<string> {
     return text + decoder.decode()
   } catch {
     // A TypeError that knows nothing but this.
-    throw new HttpError('BAD_BODY', { detail: 'a field is not UTF-8' })
+    throw new HttpError('BAD_BODY', 'a field is not UTF-8')
   }
 }
 

@@ -145,10 +145,10 @@ interface Frame {
 export class WebSocketReader {
   readonly #maxMessageBytes: number
   /** The beginning of a header. */
-  #header: Uint8Array | undefined = undefined
-  #frame: Frame | undefined = undefined
+  #header: Uint8Array | undefined
+  #frame: Frame | undefined
   /** The fragments of a message so far. */
-  #message: GrowingBuffer | undefined = undefined
+  #message: GrowingBuffer | undefined
   #isFragmented = false
 
   /** @param maxMessageBytes Longest message, whether or not it comes in fragments. */

@@ -12,8 +12,8 @@ export interface Link<Self> {
  * to it, and stays there until the whole heap is gone through.
  */
 export class Chain<Item extends Link<Item>> {
-  #first: Item | undefined = undefined
-  #last: Item | undefined = undefined
+  #first: Item | undefined
+  #last: Item | undefined
   #size = 0
 
   /** The number of links. */

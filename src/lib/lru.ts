@@ -4,7 +4,7 @@
 export class Lru<Key, Value extends NonNullable<unknown>> {
   readonly #entries = new Map<Key, Value>()
   readonly #capacity: number
-  #newest: Key | undefined = undefined
+  #newest: Key | undefined
 
   /** @param capacity The largest number of entries, at least 1. */
   constructor(capacity: number) {

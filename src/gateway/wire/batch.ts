@@ -24,7 +24,7 @@ export function readMember(headers: NodeJS.Dict<string | string[]>): BatchMember
   const number = /^[1-9][0-9]{0,3}$/.test(digits) ? Number(digits) : 0
   if (rest.length === 0 && isBatchId(batch) && isNumber(number)) return { batch, number }
   const detail = `"${BATCH_HEADER}" must be 32 hex digits, a slash, and 1 to ${MAX_BATCH_UPLOADS}`
-  throw new HttpError('BAD_REQUEST', { detail })
+  throw new HttpError('BAD_REQUEST', detail)
 }
 
 /**
@@ -35,7 +35,7 @@ export function readMember(headers: NodeJS.Dict<string | string[]>): BatchMember
  */
 export function readBatch(batch: unknown, members: unknown): BatchBytes {
   if (typeof batch !== 'string' || !isBatchId(batch)) {
-    throw new HttpError('BAD_BODY', { detail: '"batch" must be 32 hex digits' })
+    throw new HttpError('BAD_BODY', '"batch" must be 32 hex digits')
   }
   const isList = Array.isArray(members) && members.length > 0
   const numbers = isList && members.length <= MAX_BATCH_UPLOADS ? members.filter(isNumber) : []
@@ -43,7 +43,7 @@ export function readBatch(batch: unknown, members: unknown): BatchBytes {
     return { kind: 'batch', batch, numbers }
   }
   const detail = `"members" must be different numbers from 1 to ${MAX_BATCH_UPLOADS}`
-  throw new HttpError('BAD_BODY', { detail })
+  throw new HttpError('BAD_BODY', detail)
 }
 
 function isNumber(value: unknown): value is number {

@@ -57,7 +57,7 @@ interface FieldKinds {
  */
 export function pickFields(body: unknown, names: readonly string[]): Fields {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw new HttpError('BAD_BODY', { detail: 'expected a JSON object' })
+    throw new HttpError('BAD_BODY', 'expected a JSON object')
   }
   const picker = new FieldPicker<unknown>(names)
   // Keys first: a hostile body has hundreds of thousands, whose values nobody needs.
@@ -83,7 +83,7 @@ export function fieldOf<Kind extends keyof FieldKinds, Fallback>(
   const value = fields.get(name.toLowerCase())
   if (value === undefined) return fallback
   if (typeof value !== kind) {
-    throw new HttpError('BAD_BODY', { detail: `"${name}" must be a ${kind}` })
+    throw new HttpError('BAD_BODY', `"${name}" must be a ${kind}`)
   }
   // Proven by the line above; TypeScript cannot relate a `typeof` string to Kind.
   return value as FieldKinds[Kind]
@@ -97,11 +97,11 @@ export function fieldOf<Kind extends keyof FieldKinds, Fallback>(
 export function toItemType(name: string): ItemType {
   const type = parseItemType(name)
   if (type !== undefined) return type
-  throw new HttpError('BAD_BODY', { detail: `"type" must be one of ${ITEM_TYPES.join(', ')}` })
+  throw new HttpError('BAD_BODY', `"type" must be one of ${ITEM_TYPES.join(', ')}`)
 }
 
 /** Checks a data name, which may be empty. @throws {HttpError} `BAD_NAME`. */
 export function toDataName(name: string): string {
   if (name === '' || isDataName(name)) return name
-  throw new HttpError('BAD_NAME', { detail: '"dataName" is not a plain file name' })
+  throw new HttpError('BAD_NAME', '"dataName" is not a plain file name')
 }

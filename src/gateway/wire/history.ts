@@ -132,7 +132,7 @@ export function decodeHistoryForm(fields: Fields<string>): HistoryForm {
   const type = toItemType(field('type'))
   const hash = field('hash')
   if (hash === '' || hash.length > MAX_HASH_LENGTH) {
-    throw new HttpError('BAD_BODY', { detail: '"hash" is missing, or too long to be one' })
+    throw new HttpError('BAD_BODY', '"hash" is missing, or too long to be one')
   }
   return {
     type,

@@ -166,7 +166,7 @@ export class UploadRecords<Fields extends UploadRecord> {
   readonly #folder: string
   readonly #logger: Logger
   readonly #kind: RecordKind<Fields>
-  #bootId: string | undefined = undefined
+  #bootId: string | undefined
 
   /** @param folder Exists, and is ours alone. */
   constructor(folder: string, logger: Logger, kind: RecordKind<Fields>) {
