@@ -10,7 +10,7 @@ import { HEARTBEAT_MS } from '../core/limits.ts'
 import { EventStream, LiveStreamList } from '../http/live-streams.ts'
 import type { Wire } from '../http/reply.ts'
 import { describeFailure } from '../lib/describe-failure.ts'
-import { SerialQueue } from '../lib/serial-queue.ts'
+import { Semaphore } from '../lib/semaphore.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Admin } from '../ports/admin.ts'
@@ -40,7 +40,7 @@ interface PanelEventsDeps {
 export class PanelEvents {
   readonly #deps: PanelEventsDeps
   /** Readings and what is sent of them come in one order. */
-  readonly #queue = new SerialQueue()
+  readonly #queue = new Semaphore(1)
   readonly #streams: LiveStreamList<EventStream>
   #unsubscribe: (() => void) | undefined
   #cancelSend: (() => void) | undefined

@@ -20,7 +20,7 @@ import {
   optional,
   type Decoder,
 } from '../lib/decoder.ts'
-import { SerialQueue } from '../lib/serial-queue.ts'
+import { Semaphore } from '../lib/semaphore.ts'
 import { Subscribers } from '../lib/subscribers.ts'
 import type { Pause } from '../ports/admin.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -61,7 +61,7 @@ interface PauseRecord extends Pause {
 /** The pause, of which there is one at a time. */
 export class ClipboardPause {
   readonly #deps: ClipboardPauseDeps
-  readonly #changes = new SerialQueue()
+  readonly #changes = new Semaphore(1)
   readonly #watchers = new Subscribers()
   /** `undefined` when there has been none, ever. */
   #last: PauseRecord | undefined

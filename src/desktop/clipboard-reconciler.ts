@@ -10,7 +10,7 @@
  */
 
 import { describeFailure, messageOf } from '../lib/describe-failure.ts'
-import { SerialQueue } from '../lib/serial-queue.ts'
+import { Semaphore } from '../lib/semaphore.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type {
@@ -67,8 +67,8 @@ export class ClipboardReconciler {
   readonly #options: ReconcilerOptions
   readonly #echoes: Echoes
   readonly #loop: LoopGuard
-  readonly #reads = new SerialQueue()
-  readonly #writes = new SerialQueue()
+  readonly #reads = new Semaphore(1)
+  readonly #writes = new Semaphore(1)
   readonly #system: Promise<KeptClipboard>
   readonly #stopListening: () => void
   /** `undefined` once somebody copied: then what they copied should stay. See `#want`. */

@@ -13,7 +13,7 @@ import { MIB } from '../core/limits.ts'
 import { systemClock } from '../lib/clock.ts'
 import { ownFile, packageFile } from '../lib/program-files.ts'
 import { readWhole } from '../lib/read-bytes.ts'
-import { SerialQueue } from '../lib/serial-queue.ts'
+import { Semaphore } from '../lib/semaphore.ts'
 import type { Blob } from '../ports/blob.ts'
 import { readImageSize } from './image-size.ts'
 import type { OfferedContent } from '../ports/system-clipboard.ts'
@@ -47,7 +47,7 @@ const DECODER_BYTES = { pixel: 16, photo: 2, base: 32 * MIB }
 const PATIENCE_MS = 30_000
 
 /** One picture at a time: each may take hundreds of megabytes. */
-const queue = new SerialQueue()
+const queue = new Semaphore(1)
 
 /** The format besides its own in which a photo is pasted: it is made once a program asks for it. */
 export function pngFormats(content: OfferedContent): readonly LateFormat[] {

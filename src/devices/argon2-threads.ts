@@ -7,7 +7,7 @@
 import { Worker, type ResourceLimits } from 'node:worker_threads'
 import { DomainError } from '../core/domain-error.ts'
 import { MIB } from '../core/limits.ts'
-import type { Clock } from '../lib/clock.ts'
+import { perClock, type Clock } from '../lib/clock.ts'
 import { MemoryTurn, type MemoryHolder } from '../lib/memory-turn.ts'
 import { ownFile } from '../lib/program-files.ts'
 import type { Argon2Job } from './phc-string.ts'
@@ -62,11 +62,9 @@ interface Thread {
   stopIdling: () => void
 }
 
-/** By clock: programs have one, and each test has its own. */
-const threadsOf = new WeakMap<Clock, Argon2Threads>()
-
 /** The threads that the owners have in common. */
 export class Argon2Threads implements MemoryHolder {
+  static readonly #of = perClock((clock) => new Argon2Threads(clock))
   readonly #clock: Clock
   /** The one that was served longest ago comes first. */
   readonly #owners = new Set<ThreadOwner>()
@@ -86,8 +84,7 @@ export class Argon2Threads implements MemoryHolder {
 
   /** The threads of a program, with one owner more. */
   static join(clock: Clock, owner: ThreadOwner): Argon2Threads {
-    const threads = threadsOf.get(clock) ?? new Argon2Threads(clock)
-    threadsOf.set(clock, threads)
+    const threads = Argon2Threads.#of(clock)
     threads.#owners.add(owner)
     return threads
   }

@@ -10,7 +10,7 @@
 
 import { DomainError } from '../core/domain-error.ts'
 import { OWNER_ID } from '../core/owner.ts'
-import { SerialQueue } from '../lib/serial-queue.ts'
+import { Semaphore } from '../lib/semaphore.ts'
 import { Subscribers } from '../lib/subscribers.ts'
 import type { Clock } from '../lib/clock.ts'
 import type {
@@ -48,7 +48,7 @@ export interface JsonDeviceRegistryOptions {
 /** The registry of the devices in one file. */
 export class JsonDeviceRegistry implements DeviceRegistry {
   readonly #options: JsonDeviceRegistryOptions
-  readonly #changes = new SerialQueue()
+  readonly #changes = new Semaphore(1)
   readonly #listeners = new Set<(deviceId: string) => unknown>()
   readonly #watchers = new Subscribers()
   readonly #sightings = new Sightings()

@@ -15,7 +15,7 @@ import { parseJson } from '../http/json-body.ts'
 import { readBytes, skipBody } from '../http/read-body.ts'
 import { encodedJson, json, type Reply } from '../http/reply.ts'
 import { encodeWithText, preparedBytes } from '../lib/long-text.ts'
-import { SerialQueue } from '../lib/serial-queue.ts'
+import { Semaphore } from '../lib/semaphore.ts'
 import { Shares } from '../lib/shares.ts'
 import type { Device } from '../ports/device-registry.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
@@ -175,7 +175,7 @@ const MAX_SEARCHES = 4
 export function queryHistory(deps: HandlerDeps): Handler<Device> {
   const { latest, dialects, maxMetadataBytes } = deps
   // One at a time: the pieces of all others would come between two turns of everybody else.
-  const searches = new SerialQueue()
+  const searches = new Semaphore(1)
   const waiting = new Shares()
   const search = async (call: Call<Device>, item: Item, filter: HistoryFilter) => {
     if (filter.searchText === '') return isWanted(item, filter)

@@ -11,7 +11,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { Worker } from 'node:worker_threads'
 import type { Digests } from '../core/content-id.ts'
 import { MIB } from '../core/limits.ts'
-import { systemClock, type Clock } from '../lib/clock.ts'
+import { perClock, systemClock, type Clock } from '../lib/clock.ts'
 import { ownFile } from '../lib/program-files.ts'
 import { blake3Of, digestsOf } from './content-id.ts'
 
@@ -67,9 +67,6 @@ export class FileHasher {
   }
 }
 
-/** By clock: programs have one, and each test has its own. */
-const sharedBy = new WeakMap<Clock, SharedThread>()
-
 /** A hasher that is open. */
 interface Holder {
   /** Gone once it was called: each worker finds the same trouble. */
@@ -78,6 +75,7 @@ interface Holder {
 
 /** The one worker that all hashers of a program have in common. */
 class SharedThread {
+  static readonly #of = perClock((clock) => new SharedThread(clock))
   readonly #clock: Clock
   readonly #holders = new Set<Holder>()
   #thread: Blake3Thread | undefined
@@ -90,8 +88,7 @@ class SharedThread {
   }
 
   static join(clock: Clock, holder: Holder): SharedThread {
-    const shared = sharedBy.get(clock) ?? new SharedThread(clock)
-    sharedBy.set(clock, shared)
+    const shared = SharedThread.#of(clock)
     shared.#holders.add(holder)
     return shared
   }

@@ -12,7 +12,7 @@ import { looksAlike, withAlias, type Item } from '../core/item.ts'
 import { MAX_METADATA_BYTES, REPEAT_PUSH_MS } from '../core/limits.ts'
 import { digestsOf } from '../hashing/content-id.ts'
 import { Turns, type Turn } from '../lib/interruption.ts'
-import { KeyedQueues, SerialQueue } from '../lib/serial-queue.ts'
+import { KeyedQueues, Semaphore } from '../lib/semaphore.ts'
 import { describeFailure, messageOf } from '../lib/describe-failure.ts'
 import type { Blob, BlobStore, HashedBlob } from '../ports/blob.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -95,7 +95,7 @@ export class ClipboardPipeline implements InboundPipeline {
   /** Breaks off what takes long for the item of each sender that has one under way. */
   readonly #turns = new Map<string, Turns>()
   /** One queue for all, for what reads or changes the current item. */
-  readonly #queue = new SerialQueue()
+  readonly #queue = new Semaphore(1)
   readonly #md5 = new RememberedMd5()
   readonly #deps: PipelineDeps
   readonly #order: StampOrder

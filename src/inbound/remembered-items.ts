@@ -10,7 +10,7 @@ import type { Item } from '../core/item.ts'
 import { MAX_RECENT_BYTES, MAX_RECENT_ITEM_BYTES } from '../core/limits.ts'
 import { messageOf } from '../lib/describe-failure.ts'
 import { only, readWhole } from '../lib/read-bytes.ts'
-import { SerialQueue } from '../lib/serial-queue.ts'
+import { Semaphore } from '../lib/semaphore.ts'
 import { Subscribers } from '../lib/subscribers.ts'
 import type { BlobStore, HashedBlob } from '../ports/blob.ts'
 import type { InboundBytes, InboundPipeline, Origin } from '../ports/inbound-pipeline.ts'
@@ -33,7 +33,7 @@ export class RememberedItems implements RecentItems {
   readonly #deps: RememberedItemsDeps
   readonly #subscribers = new Subscribers()
   /** Bytes are read for one item at a time. */
-  readonly #queue = new SerialQueue()
+  readonly #queue = new Semaphore(1)
   /** The newest first. */
   #entries: readonly RecentItem[] = []
   #last: { readonly activatedAt: number; readonly sender: Sender } | undefined

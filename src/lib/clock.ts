@@ -38,6 +38,16 @@ export const keepAliveClock: Clock = {
   },
 }
 
+/** Makes what all parts of a program have in common: programs have one clock, each test its own. */
+export function perClock<Value>(make: (clock: Clock) => Value): (clock: Clock) => Value {
+  const made = new WeakMap<Clock, Value>()
+  return (clock) => {
+    const value = made.get(clock) ?? make(clock)
+    made.set(clock, value)
+    return value
+  }
+}
+
 /** Timers of browsers are numbers, and keep nothing alive. */
 function unref(timer: number | { unref(): unknown }): void {
   if (typeof timer === 'object') timer.unref()

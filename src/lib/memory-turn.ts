@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Clock } from './clock.ts'
+import { perClock, type Clock } from './clock.ts'
 import { Semaphore } from './semaphore.ts'
 
 /** A turn ends after this time, unless told: bodies may come slowly, and the others wait. */
@@ -29,9 +29,6 @@ export interface HeldTurn {
 
 const NO_TURN: HeldTurn = { renew: () => true, release: () => undefined }
 
-/** By clock: programs have one, and each test has its own. */
-const turnOf = new WeakMap<Clock, MemoryTurn>()
-
 /** The turn of a program. */
 export class MemoryTurn {
   /** The one that makes way for the others. */
@@ -43,11 +40,7 @@ export class MemoryTurn {
     this.#clock = clock
   }
 
-  static of(clock: Clock): MemoryTurn {
-    const turn = turnOf.get(clock) ?? new MemoryTurn(clock)
-    turnOf.set(clock, turn)
-    return turn
-  }
+  static readonly of: (clock: Clock) => MemoryTurn = perClock((clock) => new MemoryTurn(clock))
 
   /**
    * Waits for the turn; where memory is not short, for nothing. It has to be released.

@@ -1,6 +1,6 @@
 /** Limits how many pieces of asynchronous work run at a time; the rest wait in turn. @module */
 
-/** A limit on the work that runs at a time. */
+/** A limit on the work that runs at a time; with one permit, a queue. */
 export class Semaphore {
   #free: number
   readonly #waiting: (() => void)[] = []
@@ -29,6 +29,11 @@ export class Semaphore {
     }
   }
 
+  /** Resolves when all work asked for so far has ended, where one runs at a time. */
+  async idle(): Promise<void> {
+    await this.run(async () => undefined)
+  }
+
   #wait(signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const leave = (): void => {
@@ -42,5 +47,28 @@ export class Semaphore {
       this.#waiting.push(enter)
       signal?.addEventListener('abort', leave, { once: true })
     })
+  }
+}
+
+/** A queue for each key; the queues run side by side. Keeps nothing for a key without work. */
+export class KeyedQueues {
+  readonly #queues = new Map<string, { readonly queue: Semaphore; jobs: number }>()
+
+  /** Runs `work` when the work of `key` asked for before has ended. */
+  async run<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const entry = this.#queues.get(key) ?? { queue: new Semaphore(1), jobs: 0 }
+    this.#queues.set(key, entry)
+    entry.jobs += 1
+    try {
+      return await entry.queue.run(work)
+    } finally {
+      entry.jobs -= 1
+      if (entry.jobs === 0) this.#queues.delete(key)
+    }
+  }
+
+  /** Resolves when all work of `key` asked for so far has ended. */
+  async idle(key: string): Promise<void> {
+    await this.#queues.get(key)?.queue.idle()
   }
 }

@@ -8,7 +8,7 @@ import { ClientError } from '../client/client-error.ts'
 import { keepAliveClock, type Clock } from '../lib/clock.ts'
 import { isTooSlow } from '../client/watchdog.ts'
 import { DomainError } from '../core/domain-error.ts'
-import { SerialQueue } from '../lib/serial-queue.ts'
+import { Semaphore } from '../lib/semaphore.ts'
 import { Subscribers } from '../lib/subscribers.ts'
 import { withoutTrailing } from '../lib/without-trailing.ts'
 import { parseConnectLink } from '../link/connect-link.ts'
@@ -169,7 +169,7 @@ function summarisePeer(
 /** The daemons that were joined, and their names. */
 export class PeerBook {
   readonly #store: PeerStore
-  readonly #queue = new SerialQueue()
+  readonly #queue = new Semaphore(1)
 
   constructor(store: PeerStore) {
     this.#store = store

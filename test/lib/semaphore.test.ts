@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { Semaphore } from '../../src/lib/semaphore.ts'
 
 it('Semaphore lets so many run at a time, and the rest in turn', async () => {
@@ -45,4 +46,17 @@ it('Semaphore lets go of who gives up while waiting, in whose place the next one
   assert.deepEqual(await Promise.all([first, third]), [undefined, 3])
   await assert.rejects(semaphore.run(work, giveUp.signal), /given up/)
   assert.equal(await semaphore.run(async () => 4), 4)
+})
+
+it('Semaphore tells when all has ended, also after a failure', async () => {
+  const semaphore = new Semaphore(1)
+  await semaphore.idle()
+  const log: string[] = []
+  const failing = semaphore.run(async () => {
+    await setImmediate()
+    log.push('done')
+    throw new Error('no')
+  })
+  await Promise.all([semaphore.idle(), assert.rejects(failing, /no/)])
+  assert.deepEqual(log, ['done'])
 })

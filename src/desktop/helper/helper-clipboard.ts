@@ -9,7 +9,7 @@
 
 import { KIB } from '../../core/limits.ts'
 import { messageOf } from '../../lib/describe-failure.ts'
-import { SerialQueue } from '../../lib/serial-queue.ts'
+import { Semaphore } from '../../lib/semaphore.ts'
 import type {
   ClipboardKind,
   ClipboardOwner,
@@ -53,7 +53,7 @@ export class HelperClipboard implements SystemClipboard {
   readonly kind: ClipboardKind
   readonly #options: HelperClipboardOptions
   readonly #deps: HelperRequestDeps
-  readonly #writes = new SerialQueue()
+  readonly #writes = new Semaphore(1)
   #helper: HelperProcess | undefined
   /** The last change, as far as we know; `undefined` when it is to be read again. */
   #state: ClipboardState | undefined

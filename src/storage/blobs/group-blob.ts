@@ -7,7 +7,7 @@
 import { lstat, realpath, type FileHandle } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { readWhole } from '../../lib/read-bytes.ts'
-import { SerialQueue } from '../../lib/serial-queue.ts'
+import { Semaphore } from '../../lib/semaphore.ts'
 import { codeOf } from '../../lib/system-error.ts'
 import type { Digests, HashedBlob, OpenBlob } from '../../ports/blob.ts'
 import {
@@ -179,7 +179,7 @@ class GroupReader implements OpenBlob {
   readonly #onClose: () => void
   /** Where the frame goes on at the start of each file. */
   readonly #framePositions: readonly number[]
-  readonly #queue = new SerialQueue()
+  readonly #queue = new Semaphore(1)
   #opened: { readonly file: GroupFile; readonly handle: FileHandle } | undefined
   #isClosed = false
 

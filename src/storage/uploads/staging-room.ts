@@ -13,7 +13,7 @@
  */
 
 import { DomainError } from '../../core/domain-error.ts'
-import { SerialQueue } from '../../lib/serial-queue.ts'
+import { Semaphore } from '../../lib/semaphore.ts'
 import { Shares } from '../../lib/shares.ts'
 import type { UploadSource } from '../../ports/staging-area.ts'
 import { nextStep, type Allowance, type DiskSpace } from '../home/disk-space.ts'
@@ -52,7 +52,7 @@ export class StagingRoom {
   /** The room of the uploads whose bytes come. */
   readonly #shares = new Set<Share>()
   /** Uploads make room one after the other, so that none takes what another one has gained. */
-  readonly #turns = new SerialQueue()
+  readonly #turns = new Semaphore(1)
 
   constructor(options: StagingRoomOptions) {
     this.#options = options
