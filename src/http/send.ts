@@ -7,7 +7,7 @@
  */
 
 import type { Clock } from '../lib/clock.ts'
-import type { ServerResponse } from 'node:http'
+import { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { type ByteRange, checkPreconditions, isRangeCurrent, parseRange } from './conditional.ts'
 import { DownloadBlocks, pumpBlob } from './download-blocks.ts'
@@ -259,7 +259,9 @@ class LiveWire implements Wire {
     const pieces = 'pieces' in frame ? frame.pieces : [frame]
     const { socket } = this.#connection
     const isHeard = this.#response.socket !== null && socket.writable
-    if (isHeard && this.#out !== socket && this.#response.chunkedEncoding) {
+    // A host that has replaced the method, to compress what is written or to count it, gets all.
+    const isPlain = this.#response.write === ServerResponse.prototype.write
+    if (isHeard && isPlain && this.#out !== socket && this.#response.chunkedEncoding) {
       // Node would cut the chunk into four pieces, once for each client.
       for (const piece of pieces) socket.write(this.#chunks.of(piece))
       // Mostly the system has taken it by now: a callback would take objects, and a tick.

@@ -30,6 +30,23 @@ describe('GET /api/sse/clipboard', () => {
     assert.equal(headers['x-content-type-options'], 'nosniff')
   })
 
+  it('goes through the host, where that has replaced what writes an answer', async (t) => {
+    const { server, url, authorization, phone } = await serve(t)
+    server.prependListener('request', (_request, response) => {
+      const { write } = response
+      response.write = (chunk: unknown, ...rest: unknown[]) => {
+        const changed = String(chunk).replace('event: ', 'event: host')
+        return Boolean(Reflect.apply(write, response, [changed, ...rest]))
+      }
+    })
+    const reader = await openEvents(t, url, authorization)
+    await phone.pushText('one')
+    await phone.pushText('two')
+    const frames = [await reader.next(), await reader.next(), await reader.next()]
+    const told = frames.map((frame) => frame !== undefined && 'event' in frame && frame.event)
+    assert.deepEqual(told, ['hosthello', 'hostupdate', 'hostupdate'])
+  })
+
   it('tells every device of each activation, the pushing one too, with its time', async (t) => {
     const { listen, phone, addPhone, clock } = await serve(t)
     const other = await addPhone()
