@@ -77,7 +77,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
     imports: ['core', 'ports', 'http', 'lib', 'link', 'client', 'fetch'],
     packages: ['qr'],
   },
-  web: { imports: [], packages: ['esbuild'] },
+  web: { imports: ['lib'], packages: ['esbuild'] },
   'web/shared': {
     imports: ['core', 'client'],
     packages: ['qr'],

@@ -20,7 +20,10 @@ export function phonePageRoutes({
 }: Pick<GatewayOptions, 'isDraining'> = {}): readonly Route<undefined>[] {
   return pageRoutes({
     name: 'phone',
-    files: ['phone.js', 'code.js', 'share.js', 'phone.css', 'icon.svg', 'app.webmanifest'],
+    files: [
+      ...['phone.js', 'code.js', 'share.js', 'phone.css', 'icon.svg', 'app.webmanifest'],
+      ...['icon-192.png', 'icon-512.png', 'icon-maskable.png', 'apple-touch-icon.png'],
+    ],
     at: '/phone',
     below: '/phone/',
     policy: POLICY,

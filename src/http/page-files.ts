@@ -21,6 +21,7 @@ const CONTENT_TYPES: ReadonlyMap<string, string> = new Map([
   ['.css', 'text/css; charset=utf-8'],
   ['.js', 'text/javascript; charset=utf-8'],
   ['.svg', 'image/svg+xml'],
+  ['.png', 'image/png'],
   ['.webmanifest', 'application/manifest+json'],
 ])
 

@@ -10,10 +10,25 @@ import { build } from 'esbuild'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { drawIcon } from './draw-icon.js'
 
-/** @typedef {{ readonly made: readonly string[], readonly asIs: readonly string[] }} Parts */
+/**
+ * @typedef {{ readonly made: readonly string[], readonly asIs: readonly string[],
+ *   readonly drawn?: Readonly<Record<string, Parameters<typeof drawIcon>[1]>> }} Parts
+ */
 
 const ICON = 'shared/icon.svg'
+
+/**
+ * The same for home screens, by name. A system cuts a maskable one to its own shape, of which only
+ * a circle of four fifths is safe, and Apple's corners.
+ */
+const DRAWN = {
+  'icon-192.png': { side: 192 },
+  'icon-512.png': { side: 512 },
+  'icon-maskable.png': { side: 512, isFull: true, scale: 0.9 },
+  'apple-touch-icon.png': { side: 180, isFull: true },
+}
 
 /** @type {Readonly<Record<string, Parts>>} */
 const PAGES = {
@@ -21,6 +36,7 @@ const PAGES = {
   phone: {
     made: ['phone/phone.ts', 'phone/share.ts', 'phone/phone.css'],
     asIs: ['phone/phone.html', 'phone/app.webmanifest', ICON],
+    drawn: DRAWN,
   },
 }
 
@@ -31,7 +47,7 @@ const PAGES = {
  * @returns {Promise<ReadonlyMap<string, Uint8Array>>} Its files, by name.
  */
 export async function makePage(name) {
-  const { made, asIs } = PAGES[name] ?? { made: [], asIs: [] }
+  const { made, asIs, drawn = {} } = PAGES[name] ?? { made: [], asIs: [] }
   const { outputFiles } = await build({
     bundle: true,
     format: 'esm',
@@ -51,6 +67,9 @@ export async function makePage(name) {
   const files = new Map()
   for (const { path, contents } of outputFiles) files.set(basename(path), contents)
   for (const path of asIs) files.set(basename(path), await readFile(pathOf(path)))
+  for (const [file, look] of Object.entries(drawn)) {
+    files.set(file, await drawIcon(pathOf(ICON), look))
+  }
   return files
 }
 

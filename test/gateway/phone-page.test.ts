@@ -5,6 +5,7 @@ import { buffer } from 'node:stream/consumers'
 import { describe, it, type TestContext } from 'node:test'
 import { setImmediate as tick } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
+import { PNG } from 'pngjs'
 import { phonePageRoutes } from '../../src/gateway/phone-page.ts'
 import { serveGateway, type ServeGatewayOptions } from '../support/gateway.ts'
 import { readObject } from '../support/phone.ts'
@@ -119,10 +120,43 @@ describe('the phone page', () => {
       ['identity', 60_000],
     ] as const) {
       const sizes: number[] = []
-      for (const { pattern } of phonePageRoutes()) {
+      // Only a phone that puts the page on its home screen asks for one of those.
+      const parts = phonePageRoutes().filter(({ pattern }) => !pattern.endsWith('.png'))
+      for (const { pattern } of parts) {
         sizes.push((await get(`${url}${pattern}`, takes)).body.length)
       }
       assert.ok(sizes.reduce((sum, size) => sum + size) <= most, sizes.join(' + '))
+    }
+  })
+
+  it('has icons for home screens, of the colours of the one that it is drawn of', async (t) => {
+    const { url } = await serveGateway(t)
+    const manifest = JSON.parse(String((await get(`${url}/phone/app.webmanifest`, '')).body))
+    const icons: readonly { src: string; sizes: string }[] = manifest.icons
+    const pngs = icons.filter(({ src }) => src.endsWith('.png'))
+    assert.deepEqual(
+      pngs.map(({ src, sizes }) => `${src} ${sizes}`),
+      ['icon-192.png 192x192', 'icon-512.png 512x512', 'icon-maskable.png 512x512'],
+    )
+    assert.match(
+      String((await get(`${url}/phone`, '')).body),
+      /"apple-touch-icon" href="phone\/apple-/,
+    )
+    for (const { src, sizes } of [...pngs, { src: 'apple-touch-icon.png', sizes: '180x180' }]) {
+      const { headers, body } = await get(`${url}/phone/${src}`, '')
+      assert.equal(headers['content-type'], 'image/png')
+      const { width, height, data } = PNG.sync.read(body)
+      assert.equal(`${width}x${height}`, sizes)
+      const at = (x: number, y: number) => {
+        const from = 4 * (Math.floor(y * height) * width + Math.floor(x * width))
+        return data.subarray(from, from + 4).toString('hex')
+      }
+      assert.equal(at(0.5, 0.1), '0b6b5dff', src)
+      assert.equal(at(0.5, 0.7), '0b6b5dff', src)
+      assert.ok(data.includes(Buffer.from('ffffffff', 'hex')), src)
+      assert.ok(data.includes(Buffer.from('8fe3d3ff', 'hex')), src)
+      const hasCorners = /maskable|apple/.test(src)
+      assert.equal(at(0, 0), hasCorners ? '0b6b5dff' : '0b6b5d00', src)
     }
   })
 
