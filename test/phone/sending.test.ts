@@ -135,6 +135,11 @@ describe('the phone page', needs('chromium', 'python3'), () => {
     release()
     await page.getByRole('listitem').nth(2).getByText('Sent: 3 files as one group').waitFor()
     assert.equal(await page.getByText(/ files, \d/).isVisible(), false)
+    // A text is newer than what was said of files.
+    await page.getByRole('textbox').fill('another text')
+    await page.getByRole('button', { name: 'Send', exact: true }).tap()
+    await page.getByText('Sent', { exact: true }).waitFor()
+    assert.equal(await page.getByRole('listitem').count(), 0)
     assertCalm()
   })
 

@@ -78,6 +78,7 @@ export function createSendView(text: string, onAway: () => void) {
   async function sendText() {
     const text = field.value
     if (text === '') return field.focus()
+    clearSent()
     send.disabled = true
     setText(note, strings.sendingText)
     const failure = await outcomeOf(pushDocument({ type: 'Text', text, hasData: false }))
@@ -124,13 +125,17 @@ export function createSendView(text: string, onAway: () => void) {
     const chosenNow = files.map((file, index) =>
       createUpload(file, { batch, number: index + 1, stop: stop.signal, onChange: showSum }),
     )
-    // The words about others are old by now.
     setText(note, '')
-    for (const { row } of uploads.filter(({ isSent }) => isSent())) row.remove()
+    clearSent()
     uploads = [...uploads.filter(({ isOver }) => !isOver()), ...chosenNow]
     list.append(...chosenNow.map(({ row }) => row))
     showSum()
     queue = queue.then(() => sendTogether(chosenNow, batch))
+  }
+
+  /** Takes the files out of the list that were sent: other words are newer. */
+  function clearSent() {
+    for (const { row } of uploads.filter(({ isSent }) => isSent())) row.remove()
   }
 
   /** Says how far all of them are, where it is in sight. */
