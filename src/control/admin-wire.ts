@@ -73,6 +73,11 @@ export const decodePauseRequest: Decoder<{ readonly durationMs: number | undefin
   durationMs: optional(matching(decodeNumber, isDuration, `from 1 to ${MAX_PAUSE_MS}`)),
 })
 
+/** Decodes a search over the recent items. */
+export const decodeSearchRequest: Decoder<{ readonly word: string }> = objectOf({
+  word: decodeString,
+})
+
 export const decodePause: Decoder<Pause> = objectOf({ untilMs: optional(decodeNumber) })
 
 export const decodeRevoked: Decoder<Revocation> = objectOf({

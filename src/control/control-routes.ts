@@ -21,12 +21,15 @@ import type { Admin, Pairing } from '../ports/admin.ts'
 import type { Blob, OpenBlob } from '../ports/blob.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
-import type { Panel } from '../ports/panel.ts'
+import { shortPageLink } from '../link/page-link.ts'
+import { containsWord } from '../lib/search-text.ts'
+import type { Panel, RecentItem } from '../ports/panel.ts'
 import {
   decodeJoinRequest,
   decodePairRequest,
   decodePauseRequest,
   decodeRotateRequest,
+  decodeSearchRequest,
 } from './admin-wire.ts'
 import { checkOwnHost } from './authorize.ts'
 import { jsonRoute, readMembers } from './control-json.ts'
@@ -107,6 +110,7 @@ export function createControlRoutes(parts: ControlParts): readonly Route<Owner>[
   const byCommand = withTrail(admin, logger, 'command')
   const atPanel = withTrail(admin, logger, 'panel')
   const adminOf = ({ at }: Owner): Admin => (at === 'panel' ? atPanel : byCommand)
+  const find = (wanted: string) => panel.recent.list.find(({ id }) => id === wanted)
   return [
     jsonRoute('GET', '/status', () => admin.status()),
     jsonRoute('GET', '/devices', () => admin.devices()),
@@ -147,10 +151,15 @@ export function createControlRoutes(parts: ControlParts): readonly Route<Owner>[
     route('GET', '/item/preview', () => previewReply(panel.item)),
     route('GET', '/item/text', () => textReply(panel.item)),
     jsonRoute('POST', '/received/open', async () => ({ opened: await panel.openReceived() })),
-    route('GET', '/recent/{id}', ({ params }) => {
-      const recent = panel.recent.list.find(({ id }) => id === params.id)
+    route('GET', '/recent/{id}', ({ params }) => recentReply(find(params.id))),
+    route('GET', '/recent/{id}/text', ({ params }) => {
+      const recent = find(params.id)
       if (recent?.type !== 'Text') throw new HttpError('NOT_FOUND')
-      return plainReply(beginningOf(recent.text.trimStart(), MAX_LINE_CHARACTERS))
+      return plainReply(recent.text)
+    }),
+    jsonRoute('POST', '/recent', async (call) => {
+      const word = (await readMembers(call, decodeSearchRequest)).word.toLowerCase()
+      return { ids: await idsWith(word, panel.recent.list) }
     }),
     jsonRoute('POST', '/recent/{id}', async ({ params }) => {
       if (!(await panel.recent.activate(params.id))) throw new HttpError('NOT_FOUND')
@@ -158,6 +167,10 @@ export function createControlRoutes(parts: ControlParts): readonly Route<Owner>[
     }),
     jsonRoute('DELETE', '/recent', async () => {
       panel.recent.forget()
+      return {}
+    }),
+    jsonRoute('DELETE', '/recent/{id}', async ({ params }) => {
+      if (!panel.recent.forget(params.id)) throw new HttpError('NOT_FOUND')
       return {}
     }),
     jsonRoute('POST', '/pause', async (call) => {
@@ -175,10 +188,11 @@ export function createControlRoutes(parts: ControlParts): readonly Route<Owner>[
   ]
 }
 
-/** A pairing with the codes of its link and, where there is one, of its page. */
+/** A pairing with the codes of its link and, where there is one, of the short way to its page. */
 async function withCodes(pairing: Pairing): Promise<Pairing & Codes> {
-  const { link, page } = pairing
-  const pageQr = page === undefined ? undefined : await qrRows(page)
+  const { link, page, url, username, password } = pairing
+  const pageQr =
+    page === undefined ? undefined : await qrRows(shortPageLink(url, username, password))
   return { ...pairing, qr: await qrRows(link), pageQr }
 }
 
@@ -203,6 +217,25 @@ function previewReply(stored: StoredItem | undefined): Reply {
     body: isText ? beginningOf(item.text, MAX_CHARACTERS) : openable(blob),
     etag: `"${item.contentId}"`,
   }
+}
+
+/** The beginning of a text, or a picture. */
+function recentReply(recent: RecentItem | undefined): Reply {
+  const kind = recent && previewKind({ item: recent, blob: recent.bytes })
+  if (recent === undefined || kind === undefined) throw new HttpError('NOT_FOUND')
+  const { text, bytes, mediaType } = recent
+  if (kind === 'text') return plainReply(beginningOf(text.trimStart(), MAX_LINE_CHARACTERS))
+  const headers = ['Content-Type', essenceOf(mediaType), ...PREVIEW_HEADERS]
+  return { status: 200, headers, ...(bytes && { body: bytes }) }
+}
+
+/** The ids of those with a word in their text or name. */
+async function idsWith(word: string, items: readonly RecentItem[]): Promise<readonly string[]> {
+  const ids: string[] = []
+  for (const { id, text, dataName } of items) {
+    if ((await containsWord(dataName, word)) || (await containsWord(text, word))) ids.push(id)
+  }
+  return ids
 }
 
 function textReply(stored: StoredItem | undefined): Reply {

@@ -29,6 +29,8 @@ export interface PanelItem
 
 /** A recent item that can be made current again, without its content. */
 export interface PanelRecent extends Pick<RecentItem, 'id' | 'type' | 'dataName' | 'size'> {
+  /** The kind of answer that `GET /recent/{id}` gives. */
+  readonly preview: PreviewKind | undefined
   /** Unix milliseconds. */
   readonly activatedAtMs: number
   readonly sender: Sender
@@ -77,7 +79,13 @@ export async function readPanelState(
 }
 
 /** The kind of preview that an item has; `undefined` when it has none, as every file. */
-export function previewKind({ item, blob }: StoredItem): PreviewKind | undefined {
+export function previewKind({
+  item,
+  blob,
+}: {
+  readonly item: Pick<Item, 'type' | 'size' | 'mediaType'>
+  readonly blob?: unknown
+}): PreviewKind | undefined {
   if (item.type === 'Text') return 'text'
   const isSmall = item.size <= MAX_IMAGE_BYTES
   const isImage = item.type === 'Image' && IMAGE_TYPES.has(essenceOf(item.mediaType))
@@ -92,6 +100,7 @@ function describe(stored: StoredItem, sender: Sender | undefined): PanelItem {
 }
 
 function describeRecent(recent: RecentItem): PanelRecent {
-  const { id, type, dataName, size, activatedAt, sender } = recent
-  return { id, type, dataName, size, activatedAtMs: activatedAt, sender }
+  const { id, type, dataName, size, activatedAt, sender, bytes } = recent
+  const preview = previewKind({ item: recent, blob: bytes })
+  return { id, type, dataName, size, activatedAtMs: activatedAt, preview, sender }
 }

@@ -326,7 +326,7 @@ function createAdmin(running: Running, linkBase: () => LinkBase): Admin {
 
 /** Starts the listener of the owner. @returns Its base URL. */
 async function startControl(running: Running, admin: Admin): Promise<string> {
-  const { settings, station, listeners, cleanup } = running
+  const { settings, station, recent, listeners, cleanup } = running
   const { clock, logger, directory } = station
   const openingFile = new OpeningFile(directory.path, station)
   cleanup.add(() => openingFile.remove())
@@ -340,6 +340,7 @@ async function startControl(running: Running, admin: Admin): Promise<string> {
     maxFileBytes: settings.maxFileBytes,
     maxMetadataBytes: settings.maxMetadataBytes,
     heartbeatMs: settings.heartbeat,
+    recent,
   })
   cleanup.add(async () => clipboard.closeStreams())
   const control = createControl({

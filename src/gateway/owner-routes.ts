@@ -10,6 +10,7 @@
 import { OWNER_ID, type Owner } from '../core/owner.ts'
 import type { Call, Handler, Route } from '../http/call.ts'
 import type { Principal } from '../ports/device-registry.ts'
+import type { RecentItems } from '../ports/panel.ts'
 import { DeviceStreams } from './device-streams.ts'
 import { toHttpError } from './domain-errors.ts'
 import type { GatewayOptions, GatewayPorts } from './gateway-ports.ts'
@@ -36,9 +37,11 @@ export interface OwnerRoutes {
 /** Makes the endpoints. */
 export function createOwnerRoutes(
   ports: GatewayPorts,
-  options: Pick<GatewayOptions, 'maxFileBytes' | 'maxMetadataBytes' | 'heartbeatMs'>,
+  options: Pick<GatewayOptions, 'maxFileBytes' | 'maxMetadataBytes' | 'heartbeatMs'> & {
+    readonly recent?: Pick<RecentItems, 'list'>
+  },
 ): OwnerRoutes {
-  const { heartbeatMs } = options
+  const { heartbeatMs, recent } = options
   const streams = new DeviceStreams({ ...ports, heartbeatMs, maxPerDevice: MAX_STREAMS })
   const rows = itemRoutes(createDeps(ports, options), streams, {
     dialects: ['sync'],
@@ -47,6 +50,7 @@ export function createOwnerRoutes(
   const tickets = new Tickets<Owner>(ports, {
     at: `${OWNER_PATH}/tickets`,
     find: (id) => (id === OWNER_ID ? OWNER : undefined),
+    recentOf: () => recent?.list ?? [],
   })
   const routes = [...rows.map(moved), ...tickets.routes]
   return { routes, tickets, closeStreams: () => streams.close() }

@@ -87,9 +87,11 @@ export class RememberedItems implements RecentItems {
     return true
   }
 
-  forget(): void {
-    this.#entries = []
+  forget(id?: string): boolean {
+    const before = this.#entries
+    this.#entries = id === undefined ? [] : before.filter((entry) => entry.id !== id)
     this.#subscribers.notify()
+    return this.#entries.length < before.length
   }
 
   onChange(listener: () => void): () => void {

@@ -51,8 +51,8 @@ export interface RecentItems {
    */
   activate(id: string): Promise<boolean>
 
-  /** Forgets all of them. */
-  forget(): void
+  /** Forgets one of them, or all. @returns Whether there was any. */
+  forget(id?: string): boolean
 
   /** Calls `listener` whenever the list has changed. @returns Ends the subscription. */
   onChange(listener: () => void): () => void

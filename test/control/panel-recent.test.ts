@@ -15,6 +15,40 @@ describe('the recent items', () => {
     assert.equal(headers['content-security-policy'], "sandbox; default-src 'none'")
   })
 
+  it('are had as a whole, looked through, and forgotten one by one', async (t) => {
+    const { ask, panel } = await openControl(t)
+    const text = `Once ${'ü'.repeat(500)} UPON a time`
+    panel.recent.list = [recentText('7', text), recentText('8', 'x')]
+    assert.equal((await ask('/recent/7/text', { headers: OWNER })).body, text)
+    assert.equal((await ask('/recent/9/text', { headers: OWNER })).status, 404)
+    const find = async (word: string) => {
+      const request = { method: 'POST', headers: OWNER, body: JSON.stringify({ word }) }
+      return JSON.parse((await ask('/recent', request)).body)
+    }
+    assert.deepEqual(await find('Upon a'), { ids: ['7'] })
+    assert.deepEqual(await find('y'), { ids: [] })
+    const forget = { method: 'DELETE', headers: OWNER }
+    assert.equal((await ask('/recent/7', forget)).status, 200)
+    assert.equal((await ask('/recent/7', forget)).status, 404)
+    assert.deepEqual(
+      panel.recent.list.map(({ id }) => id),
+      ['8'],
+    )
+  })
+
+  it('show a picture, and nothing that a browser would run', async (t) => {
+    const { ask, panel } = await openControl(t)
+    const picture = { ...recentText('7', 'a.png'), type: 'Image', bytes: Buffer.from('x') } as const
+    panel.recent.list = [
+      { ...picture, mediaType: 'image/png' },
+      { ...picture, id: '8', mediaType: 'image/svg+xml' },
+    ]
+    const { headers, body } = await ask('/recent/7', { headers: OWNER })
+    assert.deepEqual([headers['content-type'], body], ['image/png', 'x'])
+    assert.equal(headers['content-security-policy'], "sandbox; default-src 'none'")
+    assert.equal((await ask('/recent/8', { headers: OWNER })).status, 404)
+  })
+
   it('are made current again, and are forgotten', async (t) => {
     const { ask, read, panel } = await openControl(t)
     panel.recent.list = [recentText('7', 'x')]

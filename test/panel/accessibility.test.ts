@@ -46,7 +46,7 @@ async function checkAll({ page, daemon, pairPhone }: OpenPanel): Promise<void> {
   await check(page)
   await page.keyboard.press('Escape')
   await daemon.stop()
-  await page.getByText('Daemon away', { exact: true }).waitFor()
+  await page.getByText('No answer', { exact: true }).waitFor()
   await check(page)
 }
 
@@ -108,12 +108,12 @@ describe('the panel is readable and has names for everything', needs('chromium')
     await phone.pushText('hello')
     await status.filter({ hasText: 'New item: Text, 5 bytes' }).waitFor()
     await daemon.stop()
-    await status.filter({ hasText: 'The daemon does not answer' }).waitFor()
+    await status.filter({ hasText: 'clipgate does not answer' }).waitFor()
   })
 
   it('with the exact time for those who focus an age', async (t) => {
     const { page } = await openPanel(t, { browser: { viewport: { width: 320, height: 640 } } })
-    const started = page.getByRole('region', { name: 'This daemon' }).getByRole('time')
+    const started = page.getByRole('region', { name: 'This computer' }).getByRole('time')
     const exact = started.locator('.tip')
     assert.equal(await exact.isVisible(), false)
     await started.focus()

@@ -89,7 +89,7 @@ describe('what the panel does with the item', needs('chromium'), () => {
     const save = itemOf(panel).getByRole('button', { name: 'Save' })
     const answers = [
       [{ path: '/clipboard/tickets/x', contentId: 'another' }, 'Something else is current by now.'],
-      [{ path: '//localhost:1/x', contentId }, 'The daemon does not answer.'],
+      [{ path: '//localhost:1/x', contentId }, 'clipgate does not answer.'],
     ] as const
     for (const [answer, words] of answers) {
       await panel.page.route('**/clipboard/tickets', (route) => route.fulfill({ json: answer }))
@@ -213,7 +213,7 @@ describe('sending from the panel', needs('chromium'), () => {
     const panel = await openPanel(t, { args })
     const file = { name: 'long.bin', mimeType: '', buffer: Buffer.alloc(11) }
     await pushOf(panel).locator('input[type=file]').setInputFiles(file)
-    await pushOf(panel).getByText('It was not sent: it is longer than the daemon takes.').waitFor()
+    await pushOf(panel).getByText('It was not sent: it is longer than clipgate takes.').waitFor()
     assert.equal(await pushOf(panel).getByText('Sending').count(), 0)
     panel.assertCalm()
   })

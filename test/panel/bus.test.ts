@@ -15,7 +15,7 @@ describe('the bus in the panel', needs('chromium', 'nats-server'), () => {
     await writeFile(join(folder, 'data', 'group.key'), mintCircleKey(), { mode: 0o600 })
     const args = ['--clipboard', 'none', '--bus', broker.url]
     const panel = await openPanel(t, { folder, args })
-    const daemon = panel.page.getByRole('region', { name: 'This daemon' })
+    const daemon = panel.page.getByRole('region', { name: 'This computer' })
     await daemon.getByText(/[0-9a-f]{16}: connected, nobody else heard of lately/).waitFor()
     await broker.kill()
     await daemon.getByText(/broker away, trying again/).waitFor()

@@ -9,7 +9,7 @@ describe('the daemon in the panel', needs('chromium'), () => {
     const { page, daemon } = await openPanel(t, { args })
     const { stdout } = await daemon.run('pair', '--label', 'Pixel', '--json')
     const { url } = JSON.parse(stdout)
-    const card = page.getByRole('region', { name: 'This daemon' })
+    const card = page.getByRole('region', { name: 'This computer' })
     await card.getByText(url, { exact: true }).waitFor()
     assert.equal(await card.getByText('0.0.0.0').count(), 0)
   })

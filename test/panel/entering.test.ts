@@ -38,7 +38,7 @@ const DOT = PNG.sync.write(new PNG({ width: 1, height: 1 }))
 const TOKEN = /[\w-]{43}/
 
 async function assertSignedIn(page: Page, control: string): Promise<void> {
-  await page.getByText('Live', { exact: true }).waitFor()
+  await page.getByText('Connected', { exact: true }).waitFor()
   assert.equal(page.url(), `${control}/`)
   assert.equal(await page.evaluate('location.href'), `${control}/`)
   const session = await page.context().newCDPSession(page)
@@ -89,6 +89,18 @@ describe('entering the panel', needs('chromium'), () => {
     await second.evaluate(`location.href = ${JSON.stringify(await panelAddress(daemon))}`)
     await assertSignedIn(second, daemon.ready.control)
     await assertSignedIn(page, daemon.ready.control)
+    assertCalm()
+  })
+
+  it('is in a new tab of one that is signed in, and needs no terminal for it', async (t) => {
+    const { page, daemon, assertCalm } = await openPanel(t)
+    const opening = page.waitForEvent('popup')
+    await page.getByRole('link', { name: 'New tab' }).click()
+    await assertSignedIn(await opening, daemon.ready.control)
+    const other = await page.context().newPage()
+    await other.goto(daemon.ready.control)
+    await other.getByText('Choose “New tab” at its top').waitFor()
+    assert.equal(await other.getByRole('link', { name: 'New tab' }).isVisible(), false)
     assertCalm()
   })
 

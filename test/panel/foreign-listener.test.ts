@@ -49,7 +49,7 @@ describe(
       await once(daemon.child, 'close')
       const foreign = await listenInstead(t, control, impostor(JSON.stringify(shown)))
       await page.getByText('99.0.0', { exact: true }).waitFor()
-      await page.getByText('Live', { exact: true }).waitFor()
+      await page.getByText('Connected', { exact: true }).waitFor()
       await page.getByRole('button', { name: 'Add a device' }).click()
       await page.getByRole('dialog').getByLabel('Name').fill('My next phone')
       await page.getByRole('button', { name: 'Show QR code' }).click()

@@ -114,7 +114,7 @@ async function shootTrouble(page: Page, room: Showroom, shoot: Shoot): Promise<v
   room.panel.change()
   await page.getByRole('heading', { name: 'cannot be used' }).waitFor({ state: 'detached' })
   room.close()
-  await page.getByRole('heading', { name: 'The daemon does not answer' }).waitFor()
+  await page.getByRole('heading', { name: 'clipgate does not answer' }).waitFor()
   await shoot('away')
   await page.evaluate('sessionStorage.clear()')
   await room.open()

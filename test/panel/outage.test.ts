@@ -13,8 +13,8 @@ describe('while the daemon is away, the panel', needs('chromium'), () => {
     await add.focus()
 
     assert.equal(await daemon.stop(), 0)
-    await page.getByRole('heading', { name: 'The daemon does not answer' }).waitFor()
-    await page.getByText('Daemon away', { exact: true }).waitFor()
+    await page.getByRole('heading', { name: 'clipgate does not answer' }).waitFor()
+    await page.getByText('No answer', { exact: true }).waitFor()
     assert.equal(await add.getAttribute('aria-disabled'), 'true')
     assert.equal(await isFocused(add), true)
     await page.keyboard.press('Enter')
@@ -24,7 +24,7 @@ describe('while the daemon is away, the panel', needs('chromium'), () => {
     const second = await restart(t, daemon)
     await page.getByText('Not signed in', { exact: true }).waitFor()
     await page.getByText('clipgate panel', { exact: true }).waitFor()
-    assert.equal(await page.getByRole('heading', { name: 'The daemon does not answer' }).count(), 0)
+    assert.equal(await page.getByRole('heading', { name: 'clipgate does not answer' }).count(), 0)
     assert.equal(await page.evaluate('sessionStorage.length'), 0)
     // From now on it sends nothing, whatever is done to it.
     const asked: string[] = []
@@ -47,7 +47,7 @@ describe('while the daemon is away, the panel', needs('chromium'), () => {
     await dialog.getByLabel('Name').fill('Patient phone')
     daemon.child.kill('SIGKILL')
     const submit = dialog.getByRole('button', { name: 'Show QR code' })
-    await page.getByText('Daemon away', { exact: true }).waitFor()
+    await page.getByText('No answer', { exact: true }).waitFor()
     assert.equal(await submit.getAttribute('aria-disabled'), 'true')
     const second = await restart(t, daemon)
     await page.getByText('Not signed in', { exact: true }).waitFor()

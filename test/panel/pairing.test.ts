@@ -66,7 +66,7 @@ describe('adding a device in the panel', needs('chromium'), () => {
     const dialog = await addDevice(page, 'Pixel')
     const code = () => readQr(dialog.getByRole('img', { name: /^QR code/ }))
     const first = await code()
-    assert.match(first, /^http:[^#]+\/phone#[\w-]+$/)
+    assert.match(first, /^http:[^#]+\/phone#\w+:[\w-]+$/)
     await dialog.getByText('Scan it with the camera').waitFor()
     await dialog.getByRole('button', { name: 'Show the code for an app' }).click()
     await dialog.getByText('Scan it inside the app').waitFor()

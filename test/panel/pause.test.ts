@@ -43,7 +43,7 @@ describe('pausing in the panel', needs('chromium', 'Xvfb', 'xclip'), () => {
     await page.getByText('Paused until you resume.').waitFor()
     await xclipCopy(t, display, 'a secret', 'UTF8_STRING')
     await resume.click()
-    await page.getByText('Live', { exact: true }).waitFor()
+    await page.getByText('Connected', { exact: true }).waitFor()
     await xclipCopy(t, display, 'after', 'UTF8_STRING')
     await item.getByText('after', { exact: true }).waitFor()
     assert.deepEqual(await texts, ['before', 'after'])
@@ -73,7 +73,7 @@ describe('pausing in the panel', needs('chromium', 'Xvfb', 'xclip'), () => {
       body: '{"durationMs":1}',
     }).then(({ status }) => status)`)
     assert.equal(status, 200, daemon.stderr())
-    await page.getByText('Live', { exact: true }).waitFor()
+    await page.getByText('Connected', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Pause for 10 minutes' }).waitFor()
   })
 

@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { describe, it } from 'node:test'
 import type { Locator } from 'playwright-core'
+import { PNG } from 'pngjs'
 import { needs } from '../support/requirements.ts'
 import { itemOf, openPanel, type OpenPanel } from './support/panel.ts'
+
+const DOT = PNG.sync.write(new PNG({ width: 2, height: 2 }))
+
+function widthOf(image: unknown): unknown {
+  return Object(image).naturalWidth
+}
 
 function recentOf({ page }: OpenPanel): Locator {
   return page.getByRole('region', { name: 'Recent items' })
@@ -53,6 +61,69 @@ describe('the recent items in the panel', needs('chromium'), () => {
     )
     await itemOf(panel).getByRole('button', { name: 'Show preview' }).click()
     await rows.nth(0).getByText('a secret').waitFor()
+    panel.assertCalm()
+  })
+
+  it('copies, saves and removes each, and shows pictures small', async (t) => {
+    const panel = await openPanel(t)
+    const { page } = panel
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    const phone = await panel.pairPhone('Pixel')
+    const long = `a long text ${'and on '.repeat(1000)}`
+    await phone.pushText(long)
+    await phone.pushFile('Image', 'dot.png', DOT)
+    await phone.pushText('the last text')
+    const rows = recentOf(panel).getByRole('listitem')
+    await rows.nth(0).locator('img').waitFor()
+    assert.equal(await rows.nth(0).locator('img').evaluate(widthOf), 2)
+    await rows.nth(1).getByText('a long text').waitFor()
+
+    await page.getByRole('button', { name: 'Copy: a long text' }).click()
+    await page.getByRole('status').filter({ hasText: 'Copied.' }).waitFor()
+    assert.equal(await page.evaluate('navigator.clipboard.readText()'), long)
+
+    const saving = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Save: dot.png' }).click()
+    const saved = await saving
+    assert.equal(saved.suggestedFilename(), 'dot.png')
+    assert.deepEqual(await readFile(await saved.path()), DOT)
+
+    await page.getByRole('button', { name: 'Remove: a long text' }).click()
+    await rows.nth(1).waitFor({ state: 'detached' })
+    assert.equal(await rows.count(), 1)
+    panel.assertCalm()
+  })
+
+  it('leaves devices in sight whatever came of late, and finds words in all of it', async (t) => {
+    const viewport = { width: 1280, height: 900 }
+    const panel = await openPanel(t, { browser: { viewport } })
+    const { page } = panel
+    const phone = await panel.pairPhone('Pixel')
+    await phone.pushText(`${'x'.repeat(200)} Needle`)
+    for (let index = 2; index < 20; index++) await phone.pushText(`text ${index}`)
+    await phone.pushFile('Image', 'dot.png', DOT)
+    const rows = recentOf(panel).getByRole('listitem')
+    await itemOf(panel).getByRole('img').waitFor()
+    await rows.nth(0).getByText('text 19').waitFor()
+    assert.equal(await rows.count(), 5)
+    for (const inSight of [
+      page.getByRole('button', { name: 'Add a device' }),
+      page.getByRole('heading', { name: 'Pixel' }),
+    ]) {
+      const box = await inSight.boundingBox()
+      assert.ok(box !== null && box.y + box.height <= viewport.height, JSON.stringify(box))
+    }
+
+    await recentOf(panel).getByRole('searchbox').fill('needle')
+    await rows.nth(0).getByText('xxxx').waitFor()
+    await rows.nth(1).waitFor({ state: 'detached' })
+    await recentOf(panel).getByRole('searchbox').fill('no such word')
+    await recentOf(panel).getByText('Nothing of late has that in it.').waitFor()
+    await recentOf(panel).getByRole('searchbox').fill('')
+    await recentOf(panel).getByRole('button', { name: 'All 19' }).click()
+    await rows.nth(18).getByText('xxxx').waitFor()
+    await recentOf(panel).getByRole('button', { name: 'The newest only' }).click()
+    await rows.nth(5).waitFor({ state: 'detached' })
     panel.assertCalm()
   })
 

@@ -83,8 +83,10 @@ export class FakeRecentItems implements RecentItems {
     return true
   }
 
-  forget(): void {
-    this.list = []
+  forget(id?: string): boolean {
+    const { length } = this.list
+    this.list = this.list.filter((item) => id !== undefined && item.id !== id)
+    return this.list.length < length
   }
 
   onChange(): () => void {

@@ -77,14 +77,16 @@ export async function readText(contentId: string) {
 }
 
 /**
- * A way to the bytes of an item that a browser can take by itself, for ten minutes; `undefined`
- * when something else is current by now.
+ * A way to the bytes of an item that a browser can take by itself, for ten minutes.
+ *
+ * @param recent The id of a recent item, in place of the current one.
  */
-export async function readTicket(wanted: string): Promise<string | undefined> {
-  const { path, contentId } = await call('POST', '/clipboard/tickets')
-  if (contentId !== wanted) return undefined
+export async function readTicket(recent?: string) {
+  const query = recent === undefined ? '' : `?recent=${encodeURIComponent(recent)}`
+  const { path, contentId } = await call('POST', `/clipboard/tickets${query}`)
   // A program that took the place of the daemon could lead the page elsewhere.
-  return typeof path === 'string' && path.startsWith('/clipboard/tickets/') ? path : away()
+  if (typeof path !== 'string' || !path.startsWith('/clipboard/tickets/')) return away()
+  return { path, contentId: String(contentId) }
 }
 
 /** Makes a text the current item. */
@@ -149,10 +151,21 @@ export function parseState(text: string): PanelState {
   return away()
 }
 
-/** The beginning of a text of late; `undefined` when it is forgotten. */
+/** The beginning of a text of late, or a picture; `undefined` when it is forgotten. */
 export async function readRecent(id: string) {
   const response = await ask(`/recent/${encodeURIComponent(id)}`)
+  return response.ok ? response.blob().catch(away) : undefined
+}
+
+/** The whole of a text of late; `undefined` when it is forgotten. */
+export async function readRecentText(id: string) {
+  const response = await ask(`/recent/${encodeURIComponent(id)}/text`)
   return response.ok ? response.text().catch(away) : undefined
+}
+
+/** The ids of the items of late with a word in their text or name. */
+export async function findRecent(word: string): Promise<readonly string[]> {
+  return (await call('POST', '/recent', { word })).ids
 }
 
 /** Makes an item of late current again. */
@@ -160,9 +173,9 @@ export async function activateRecent(id: string) {
   await call('POST', `/recent/${encodeURIComponent(id)}`)
 }
 
-/** Forgets the recent items. */
-export async function forgetRecent() {
-  await call('DELETE', '/recent')
+/** Forgets a recent item, or all of them. */
+export async function forgetRecent(id?: string) {
+  await call('DELETE', id === undefined ? '/recent' : `/recent/${encodeURIComponent(id)}`)
 }
 
 /** Shows the folder of received files on the desktop. @returns Whether a program could. */

@@ -13,13 +13,14 @@ const UNITS: Readonly<Record<TimeUnit, string>> = {
 }
 
 function endOf(streams: number): string {
-  return streams === 0 ? '它的连接会断开。' : `它的连接会断开（现有 ${streams} 个事件流）。`
+  return streams === 0 ? '它的连接会断开。' : `它的连接会断开（现有 ${streams} 个）。`
 }
 
 export const chinese: Words = {
   lang: 'zh-CN',
   name: 'clipgate',
-  loading: '正在询问守护进程…',
+  newTab: '新标签页',
+  loading: '正在询问 clipgate…',
 
   time: {
     now: '刚刚',
@@ -31,31 +32,31 @@ export const chinese: Words = {
     live: '已连接',
     paused: '已暂停',
     trying: '正在连接…',
-    away: '守护进程无响应',
+    away: '无响应',
     refused: '未登录',
   },
   errors: {
-    away: '守护进程没有响应。',
+    away: 'clipgate 没有响应。',
     signedOut: '此页面已退出登录。请再次运行“clipgate panel”。',
-    unexpected: (status) => `守护进程返回了状态 ${status}，原因见其日志。`,
+    unexpected: (status) => `clipgate 返回了状态 ${status}，原因见其日志。`,
     unreadable: '未发送：浏览器已无法读取此文件，请重新选择。',
     notPushed: (status) => {
       if (status === 400) return '未发送：文件不能使用此名称。'
-      if (status === 413) return '未发送：内容超过守护进程的上限。'
-      if (status === 507) return '未发送：守护进程的磁盘已满。'
-      return `未发送：守护进程返回了状态 ${status}。`
+      if (status === 413) return '未发送：内容超过 clipgate 的上限。'
+      if (status === 507) return '未发送：此电脑的磁盘已满。'
+      return `未发送：clipgate 返回了状态 ${status}。`
     },
   },
 
   problems: {
     heading: '需要处理',
-    awayTitle: '守护进程没有响应',
-    away: '页面显示的是之前的内容。守护进程重新运行后，“clipgate panel”会打开新页面。启动命令：',
+    awayTitle: 'clipgate 没有响应',
+    away: '页面显示的是之前的内容。clipgate 重新运行后，“clipgate panel”会打开新页面。启动命令：',
     awayCommand: 'clipgate serve',
     clipboard: '无法使用系统剪贴板',
-    listener: (name) => (name === 'gateway' ? '手机无法连接守护进程' : '控制监听器有问题'),
+    listener: (name) => (name === 'gateway' ? '手机无法连接此电脑' : '此页面有问题'),
     devices: '一个已失效的密码尚未写入磁盘',
-    devicesText: (reason) => `${reason}。在守护进程重启之前一直有效，之后会尽快保存。`,
+    devicesText: (reason) => `${reason}。在 clipgate 重启之前一直有效，之后会尽快保存。`,
     lost: '有些设备仍在使用此电脑已失去的地址',
     lostText: (urls) =>
       `它们是用 ${urls} 配对的。请在路由器中为此电脑保留该地址，或给它们新密码并扫描新的二维码。`,
@@ -66,8 +67,10 @@ export const chinese: Words = {
   },
 
   signedOut: {
-    heading: '请从终端打开面板',
-    why: '此页面显示和更改的内容只属于您，因此需要确认是您本人打开的。登录一直有效，直到守护进程停止或所有浏览器都已退出。请在运行守护进程的电脑上执行：',
+    heading: '此标签页未登录',
+    why: '此页面显示和更改的内容只属于您，因此需要确认是您本人打开的。登录一直有效，直到 clipgate 停止或所有浏览器都已退出。',
+    tab: '有已登录的标签页吗？请点其顶部的“新标签页”，即可再打开一个。',
+    run: '否则请在运行 clipgate 的电脑上执行：',
     command: 'clipgate panel',
     then: '它会在新标签页中打开面板，此标签页可以关闭。',
   },
@@ -120,8 +123,8 @@ export const chinese: Words = {
     sending: (name) => `正在发送 ${name}…`,
     held: {
       offline: '正在等待网络，将自动继续。',
-      away: '正在等待守护进程，将自动继续。',
-      busy: '守护进程正忙，将自动继续。',
+      away: '正在等待 clipgate，将自动继续。',
+      busy: 'clipgate 正忙，将自动继续。',
     },
     cancel: '取消',
     sent: (name) => `${name} 已发送。`,
@@ -130,10 +133,20 @@ export const chinese: Words = {
 
   recent: {
     heading: '最近内容',
-    hint: '只在守护进程的内存中，随它一起消失。',
+    hint: '只在 clipgate 的内存中，随它一起消失。',
     forget: '全部忘记',
     use: '再次使用',
     useName: (name) => `再次使用：${name}`,
+    copy: '复制',
+    copyName: (name) => `复制：${name}`,
+    save: '保存',
+    saveName: (name) => `保存：${name}`,
+    remove: '移除',
+    removeName: (name) => `移除：${name}`,
+    all: (count) => `全部 ${count} 项`,
+    few: '仅最新内容',
+    search: '在最近内容中搜索',
+    notFound: '最近内容中没有找到。',
     text: '一段文本',
     gone: '它已不在列表中。',
     announceForgotten: '已忘记最近内容',
@@ -142,7 +155,7 @@ export const chinese: Words = {
   pause: {
     heading: '共享',
     on: '在此电脑上复制的内容会与您的设备共享，它们发送的内容会放入此电脑的剪贴板。',
-    off: '此守护进程不使用此电脑的剪贴板。设备之间通过它共享。',
+    off: 'clipgate 不使用此电脑的剪贴板。设备之间通过它共享。',
     until: (clock) => `暂停至 ${clock}。您复制的内容留在此电脑上，设备发送的内容会等待。`,
     open: '已暂停，直到您恢复。您复制的内容留在此电脑上，设备发送的内容会等待。',
     group: '暂停共享',
@@ -161,12 +174,12 @@ export const chinese: Words = {
     add: '添加设备',
     none: '还没有设备',
     noneHint: '添加您的手机：扫描一次即可。',
-    kinds: { phone: '手机', peer: '其他守护进程' },
+    kinds: { phone: '手机', peer: '其他电脑' },
     lastSeen: '上次连接',
     never: '从未',
     app: '应用',
     address: '地址',
-    streams: '打开的事件流',
+    streams: '连接数',
     unknown: '–',
     inactive: '没有有效密码',
     connected: '正在接收',
@@ -179,14 +192,14 @@ export const chinese: Words = {
   },
 
   daemon: {
-    heading: '此守护进程',
-    mode: '模式',
-    modes: { desktop: '桌面', headless: '无桌面' },
+    heading: '此电脑',
+    mode: '运行方式',
+    modes: { desktop: '使用桌面', headless: '不使用桌面' },
     version: '版本',
     started: '启动时间',
     clipboard: '剪贴板',
     clipboards: { x11: 'X11', wayland: 'Wayland', macos: 'macOS', windows: 'Windows' },
-    listeners: { gateway: '供手机使用', control: '供您使用' },
+    listeners: { gateway: '供手机使用', control: '此页面' },
     peer: '已加入',
     peerStates: {
       stopped: '未连接',
@@ -206,7 +219,7 @@ export const chinese: Words = {
     busRefused: (n) => (n === 0 ? '' : `${n} 个信号未用我们的群组密钥加密`),
     folder: '数据文件夹',
     free: '可用空间',
-    staged: '等待中的上传',
+    staged: '未完成的上传',
     uploads: (n, size) => (n === 0 ? '无' : `${n}（${size}）`),
     signOut: '退出所有浏览器',
   },
@@ -311,6 +324,6 @@ export const chinese: Words = {
     ],
     submit: '退出',
   },
-  announceAway: '守护进程没有响应',
-  announceBack: '已重新连接守护进程',
+  announceAway: 'clipgate 没有响应',
+  announceBack: '已重新连接 clipgate',
 }

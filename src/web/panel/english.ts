@@ -5,13 +5,14 @@ import type { Device } from './state.ts'
 
 function endOf(streams: number) {
   if (streams === 0) return 'Its open connections end.'
-  return `Its open connections end (${countOf(streams, 'event stream')} now).`
+  return `Its open connections end (${streams} now).`
 }
 
 export const english = {
   lang: 'en-GB',
   name: 'clipgate',
-  loading: 'Asking the daemon…',
+  newTab: 'New tab',
+  loading: 'Asking clipgate…',
 
   time: {
     now: 'just now',
@@ -20,36 +21,36 @@ export const english = {
   },
 
   link: {
-    live: 'Live',
+    live: 'Connected',
     paused: 'Paused',
     trying: 'Connecting…',
-    away: 'Daemon away',
+    away: 'No answer',
     refused: 'Not signed in',
   },
   errors: {
-    away: 'The daemon does not answer.',
+    away: 'clipgate does not answer.',
     signedOut: 'This page is no longer signed in. Run “clipgate panel” again.',
-    unexpected: (status: number) => `The daemon answered with status ${status}; its log says why.`,
+    unexpected: (status: number) => `clipgate answered with status ${status}; its log says why.`,
     unreadable: 'It was not sent: this browser no longer gets the file. Choose it again.',
     notPushed: (status: number) => {
       if (status === 400) return 'It was not sent: no file can have this name.'
-      if (status === 413) return 'It was not sent: it is longer than the daemon takes.'
-      if (status === 507) return 'It was not sent: the disk of the daemon is full.'
-      return `It was not sent: the daemon answered with status ${status}.`
+      if (status === 413) return 'It was not sent: it is longer than clipgate takes.'
+      if (status === 507) return 'It was not sent: the disk of this computer is full.'
+      return `It was not sent: clipgate answered with status ${status}.`
     },
   },
 
   problems: {
     heading: 'Needs attention',
-    awayTitle: 'The daemon does not answer',
-    away: 'What you see is from before. Once the daemon runs again, “clipgate panel” opens a new page. To start it: ',
+    awayTitle: 'clipgate does not answer',
+    away: 'What you see is from before. Once clipgate runs again, “clipgate panel” opens a new page. To start it: ',
     awayCommand: 'clipgate serve',
     clipboard: 'The system clipboard cannot be used',
     listener: (name: string): string =>
-      name === 'gateway' ? 'Phones cannot reach the daemon' : 'The control listener has a problem',
+      name === 'gateway' ? 'Phones cannot reach this computer' : 'This page has a problem',
     devices: 'A password that has ended is not saved as such yet',
     devicesText: (reason: string) =>
-      `${reason}. It counts until a restart of the daemon, which saves it as soon as it can.`,
+      `${reason}. It counts until a restart of clipgate, which saves it as soon as it can.`,
     lost: 'Some devices look for this computer at an address that it lost',
     lostText: (urls: string) =>
       `They were paired for ${urls}. Reserve that address for this computer in the router, or give them a new password, and scan the new code.`,
@@ -61,8 +62,10 @@ export const english = {
   },
 
   signedOut: {
-    heading: 'Open the panel from a terminal',
-    why: 'This page shows and changes things that are yours alone, so it wants to know that it is you who opened it. A page is signed in until the daemon stops, or all browsers were signed out. Run this on the computer where the daemon runs:',
+    heading: 'This tab is not signed in',
+    why: 'This page shows and changes things that are yours alone, so it wants to know that it is you who opened it. A tab is signed in until clipgate stops, or all browsers were signed out.',
+    tab: 'Is there a tab that is signed in? Choose “New tab” at its top: it opens another one.',
+    run: 'Otherwise run this on the computer where clipgate runs:',
     command: 'clipgate panel',
     then: 'It opens the panel in a new tab. This one can be closed.',
   },
@@ -115,8 +118,8 @@ export const english = {
     sending: (name: string) => `Sending ${name}…`,
     held: {
       offline: 'Waiting for the network. It goes on by itself.',
-      away: 'Waiting for the daemon. It goes on by itself.',
-      busy: 'The daemon is busy. It goes on by itself.',
+      away: 'Waiting for clipgate. It goes on by itself.',
+      busy: 'clipgate is busy. It goes on by itself.',
     },
     cancel: 'Cancel',
     sent: (name: string) => `${name} was sent.`,
@@ -125,10 +128,20 @@ export const english = {
 
   recent: {
     heading: 'Recent items',
-    hint: 'In the memory of the daemon only: they end with it.',
+    hint: 'In the memory of clipgate only: they end with it.',
     forget: 'Forget all',
     use: 'Use again',
     useName: (name: string) => `Use again: ${name}`,
+    copy: 'Copy',
+    copyName: (name: string) => `Copy: ${name}`,
+    save: 'Save',
+    saveName: (name: string) => `Save: ${name}`,
+    remove: 'Remove',
+    removeName: (name: string) => `Remove: ${name}`,
+    all: (count: number) => `All ${count}`,
+    few: 'The newest only',
+    search: 'Search in recent items',
+    notFound: 'Nothing of late has that in it.',
     text: 'A text',
     gone: 'It is no longer in the list.',
     announceForgotten: 'The recent items were forgotten',
@@ -137,7 +150,7 @@ export const english = {
   pause: {
     heading: 'Sharing',
     on: 'What you copy on this computer is shared with your devices, and what they push is put on its clipboard.',
-    off: 'This daemon leaves the clipboard of this computer alone. Devices share with each other through it.',
+    off: 'clipgate leaves the clipboard of this computer alone. Devices share with each other through it.',
     until: (clock: string) =>
       `Paused until ${clock}. What you copy stays on this computer; what devices push waits.`,
     open: 'Paused until you resume. What you copy stays on this computer; what devices push waits.',
@@ -157,12 +170,12 @@ export const english = {
     add: 'Add a device',
     none: 'No device yet',
     noneHint: 'Add your phone: it takes one scan.',
-    kinds: { phone: 'Phone', peer: 'Peer daemon' },
+    kinds: { phone: 'Phone', peer: 'Computer' },
     lastSeen: 'Last seen',
     never: 'never',
     app: 'App',
     address: 'Address',
-    streams: 'Open streams',
+    streams: 'Connections',
     unknown: '–',
     inactive: 'has no valid password',
     connected: 'listening now',
@@ -175,14 +188,14 @@ export const english = {
   },
 
   daemon: {
-    heading: 'This daemon',
-    mode: 'Mode',
-    modes: { desktop: 'Desktop', headless: 'Headless' },
+    heading: 'This computer',
+    mode: 'Runs',
+    modes: { desktop: 'on this desktop', headless: 'without a desktop' },
     version: 'Version',
     started: 'Started',
     clipboard: 'Clipboard',
     clipboards: { x11: 'X11', wayland: 'Wayland', macos: 'macOS', windows: 'Windows' },
-    listeners: { gateway: 'For phones', control: 'For you' },
+    listeners: { gateway: 'For phones', control: 'This page' },
     peer: 'Joined',
     peerStates: {
       stopped: 'not linked',
@@ -202,7 +215,7 @@ export const english = {
     busRefused: (n: number) => (n === 0 ? '' : `${n} signals were not sealed with our group key`),
     folder: 'Data folder',
     free: 'Free space',
-    staged: 'Waiting uploads',
+    staged: 'Unfinished uploads',
     uploads: (n: number, size: string) => (n === 0 ? 'none' : `${n} (${size})`),
     signOut: 'Sign out all browsers',
   },
@@ -311,8 +324,8 @@ export const english = {
     ],
     submit: 'Sign out',
   },
-  announceAway: 'The daemon does not answer',
-  announceBack: 'Connected to the daemon again',
+  announceAway: 'clipgate does not answer',
+  announceBack: 'Connected to clipgate again',
 }
 
 /** The words in any language. */

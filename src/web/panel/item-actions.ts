@@ -70,12 +70,25 @@ export function createItemActions() {
   return { element, render, renderText }
 }
 
-/** Puts it on the clipboard of the browser: a text, or a picture as PNG, as browsers want it. */
 async function copyItem({ preview, contentId }: Item) {
   const isText = preview === 'text'
-  const found = isText
-    ? readText(contentId).then((value) => value ?? changed())
-    : readPreview(contentId).then((value) => toPng(value ?? changed()))
+  const reading = isText ? readText(contentId) : readPreview(contentId)
+  await copyToClipboard(
+    reading.then((value) => value ?? changed()),
+    isText,
+  )
+}
+
+/**
+ * Puts something on the clipboard of the browser: pictures as PNG, as browsers want them.
+ *
+ * @param reading A text, or a picture.
+ * @throws {ApiError} Also that of `reading`.
+ */
+export async function copyToClipboard(reading: Promise<string | Blob>, isText: boolean) {
+  const found = reading.then<string | Blob>((value) =>
+    typeof value === 'string' ? value : toPng(value),
+  )
   const type = isText ? 'text/plain' : 'image/png'
   try {
     // Begun within the click: some browsers allow it only there.
@@ -89,8 +102,14 @@ async function copyItem({ preview, contentId }: Item) {
 
 /** Has the browser save it: the page never holds its bytes. */
 async function saveItem({ dataName, contentId }: Item) {
-  const href = (await readTicket(contentId)) ?? changed()
-  h('a', { href, download: dataName }).click()
+  const ticket = await readTicket()
+  if (ticket.contentId !== contentId) changed()
+  download(ticket.path, dataName)
+}
+
+/** Has the browser save what is at a path. */
+export function download(href: string, name: string) {
+  h('a', { href, download: name }).click()
 }
 
 function changed(): never {

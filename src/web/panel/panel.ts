@@ -40,16 +40,26 @@ const problems = createProblemsView()
 const pill = h('p', { class: 'pill' }, h('span', { class: 'dot' }), h('span'))
 const logo = h('img', { class: 'logo', src: '/icon.svg', alt: '' })
 const brand = h('div', { class: 'brand' }, logo, h('h1', {}, strings.name))
-const top = h('header', { class: 'top' }, brand, pill)
+// A tab that is opened with an opener has a copy of what this one keeps: its token.
+const newTab = h(
+  'a',
+  { class: 'button', href: '/', target: '_blank', rel: 'opener' },
+  strings.newTab,
+)
+const top = h('header', { class: 'top' }, brand, h('div', { class: 'heading' }, newTab, pill))
 const loading = h('p', { class: 'loading' }, strings.loading)
-const parts = [item, transfers, push, recent, devices]
-const left = h('div', { class: 'column' }, ...parts.map((part) => part.section))
-const right = h('div', { class: 'column' }, pause.section, daemon.section)
+const left = h('div', { class: 'column' }, item.section, transfers.section, push.section)
+const right = h('div', { class: 'column' }, pause.section, devices.section, daemon.section)
 const columns = h('div', { class: 'columns', hidden: true }, left, right)
 const signedOut = createSignedOut()
 const main = h('main', {}, problems.section, loading, signedOut, columns)
 
 document.body.append(top, main, announcer)
+
+/** Room for two columns. In one the devices come first: the items of late are many. */
+const wide = matchMedia('(min-width: 60rem)')
+wide.addEventListener('change', place)
+place()
 
 onState((state) => {
   setServerTime(state.serverTimeMs)
@@ -85,6 +95,11 @@ onState(render)
 render()
 startTicking()
 
+function place() {
+  if (wide.matches) left.append(recent.section)
+  else devices.section.after(recent.section)
+}
+
 function render() {
   const isAway = link === 'away'
   const isSignedOut = link === 'refused'
@@ -95,6 +110,7 @@ function render() {
   setAttribute(document.documentElement, 'data-link', link === 'live' && isPaused ? 'paused' : link)
   signedOut.hidden = !isSignedOut
   columns.hidden = isSignedOut || !hasState()
+  newTab.hidden = isSignedOut
   loading.hidden = isSignedOut || isAway || hasState()
   const isShown = hasState() && !isSignedOut
   problems.render(isShown ? currentState() : undefined, { isAway })
@@ -102,12 +118,14 @@ function render() {
 }
 
 function createSignedOut() {
-  const { heading, why, command, then } = strings.signedOut
+  const { heading, why, tab, run, command, then } = strings.signedOut
   return section(
     { class: 'card signed-out', hidden: true },
     h('span', { class: 'sign' }, icon('terminal')),
     h('h2', {}, heading),
     h('p', {}, why),
+    h('p', {}, tab),
+    h('p', {}, run),
     h('pre', { class: 'command' }, h('code', {}, command)),
     h('p', { class: 'note' }, then),
   )

@@ -3,7 +3,6 @@
  * @module
  */
 
-import assert from 'node:assert/strict'
 import { after, type TestContext } from 'node:test'
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { parseConnectLink, type ParsedLink } from '../../../src/link/connect-link.ts'
@@ -66,13 +65,15 @@ export function deviceRow(page: Page, label: string): Locator {
   return page.getByRole('listitem').filter({ has: name })
 }
 
-/** What a code holds: a connect link, or the page with the payload of one. */
-export function parseCode(text: string): ParsedLink {
-  const [page, payload] = text.split('/phone#')
-  if (payload === undefined) return parseConnectLink(text)
-  const parsed = parseConnectLink(`clip://connect?v=1&svc=mobile-sync&p=${payload}`)
-  assert.equal(page, parsed.url)
-  return parsed
+/** What a code holds: a connect link, or the page with user name and password. */
+export function parseCode(text: string): Pick<ParsedLink, 'url' | 'user' | 'pwd'> {
+  const [at = '', login] = text.split('/phone#')
+  if (login === undefined) {
+    const { url, user, pwd } = parseConnectLink(text)
+    return { url, user, pwd }
+  }
+  const [user = '', pwd = ''] = login.split(':')
+  return { url: at, user, pwd: decodeURIComponent(pwd) }
 }
 
 /** A phone that uses a code, as an app does after the scan. */
