@@ -104,6 +104,32 @@ describe('entering the panel', needs('chromium'), () => {
     assertCalm()
   })
 
+  it('works in more tabs than a browser has connections, whichever of them is closed', async (t) => {
+    const { page, daemon, pairPhone } = await openPanel(t)
+    const streams: string[] = []
+    const context = page.context()
+    context.on('request', (request) => {
+      if (request.url().endsWith('/events')) streams.push(request.url())
+    })
+    const tabs = [page]
+    for (let count = 2; count <= 8; count++) {
+      const opening = page.waitForEvent('popup')
+      await page.getByRole('link', { name: 'New tab' }).click()
+      const tab = await opening
+      await assertSignedIn(tab, daemon.ready.control)
+      tabs.push(tab)
+    }
+    assert.deepEqual(streams, [])
+    await pairPhone('Pixel')
+    for (const tab of tabs) await deviceRow(tab, 'Pixel').waitFor()
+    await page.close()
+    await pairPhone('Tablet')
+    for (const tab of tabs.slice(1)) await deviceRow(tab, 'Tablet').waitFor()
+    await tabs[7]?.getByRole('button', { name: 'Sign out all browsers' }).click()
+    await tabs[7]?.getByRole('button', { name: 'Sign out', exact: true }).click()
+    for (const tab of tabs.slice(1)) await assertSignedOut(tab)
+  })
+
   it('works as the command opens it', async (t) => {
     const folder = await temporaryFolder(t)
     const opener = join(folder, 'xdg-open')

@@ -16,10 +16,15 @@ const KEY = 'clipgate.token'
 
 const FRAGMENT = /^#([\w-]{43})$/
 
-function authorization(): string {
+/** The token with which this tab is signed in. @throws {ClientError} `UNAUTHORIZED` */
+export function tokenOfTab(): string {
   const token = sessionStorage.getItem(KEY)
   if (token === null) throw new ClientError('UNAUTHORIZED')
-  return `Bearer ${token}`
+  return token
+}
+
+function authorization(): string {
+  return `Bearer ${tokenOfTab()}`
 }
 
 /** The control listener. */
@@ -130,7 +135,12 @@ export function openEvents(signal: AbortSignal): Promise<Response> {
 
 /** Reads the state of the daemon. */
 export async function readState(): Promise<PanelState> {
-  return parseState(await (await askForState('/state')).text().catch(away))
+  return parseState(await readStateText())
+}
+
+/** The same, as JSON. */
+export async function readStateText(): Promise<string> {
+  return (await askForState('/state')).text().catch(away)
 }
 
 async function askForState(path: string, init: RequestInit = {}): Promise<Response> {

@@ -4,7 +4,7 @@
  */
 
 import { announce, announcer, setUsable } from './actions.ts'
-import { ApiError, forgetToken, openEvents, parseState, readState, takeToken } from './api.ts'
+import { ApiError, forgetToken, parseState, readState, takeToken } from './api.ts'
 import { createDaemonView } from './daemon.ts'
 import { createDevicesView } from './devices.ts'
 import { h, section, setAttribute, setText } from '../shared/dom.ts'
@@ -16,6 +16,7 @@ import { createProblemsView } from './problems.ts'
 import { createPushView } from './push.ts'
 import { createRecentView } from './recent.ts'
 import { currentState, hasState, onState, publishState } from './state.ts'
+import { openShared } from './share-events.ts'
 import { strings } from './strings.ts'
 import { setServerTime, startTicking } from './time.ts'
 import { createTransfersView } from './transfers.ts'
@@ -72,7 +73,7 @@ onState((state) => {
 })
 
 follow({
-  open: openEvents,
+  open: openShared,
   take: (data) => publishState(parseState(data)),
   look: async () => publishState(await readState()),
   wayOf: (error) => {

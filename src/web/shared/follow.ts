@@ -22,7 +22,7 @@ const POLL_MS = 5_000
 const MAX_POLLS = 60
 
 /** More characters than the longest event has: the state of thousands of devices. */
-const MAX_FRAME = 16 * 1024 * 1024
+export const MAX_FRAME: number = 16 * 1024 * 1024
 
 /** How the way to the daemon is. */
 export type Way = 'trying' | 'live' | 'away' | 'refused'
@@ -56,7 +56,7 @@ export interface Following {
  * Follows the daemon until it refuses this page.
  *
  * A hidden page lets go of its stream: a phone freezes it anyway, and browsers open six connections
- * to a host, in all tabs together, so that the seventh tab would never load.
+ * to a host, in all tabs together.
  */
 export function follow(followed: Followed): Following {
   const { take, look, onWay, wayOf, maxDelayMs } = followed

@@ -1,0 +1,74 @@
+/**
+ * One event stream for all tabs and windows of the panel: browsers open six connections to a host,
+ * so that the seventh tab would never load. One of them has the stream, and tells the others.
+ *
+ * Their channel has the token as its name, and no page can list channels: one of another server
+ * that had our port, and is of our origin still, hears nothing.
+ * @module
+ */
+
+import { openEvents, readStateText, tokenOfTab } from './api.ts'
+import { MAX_FRAME } from '../shared/follow.ts'
+
+/** Whoever has this lock has the stream; the others wait for it. */
+const LOCK = 'clipgate.stream'
+
+/** Sent when the stream has ended, in place of an event. */
+const END = ''
+
+/** The event stream, or what the tab hears that has it. */
+export async function openShared(signal: AbortSignal): Promise<Response> {
+  // A browser without locks has a stream for each tab that is seen.
+  if (navigator.locks === undefined) return openEvents(signal)
+  const channel = new BroadcastChannel(tokenOfTab())
+  let events: ReadableStreamDefaultController<string> | undefined
+  const body = new ReadableStream<string>({
+    start: (controller) => {
+      events = controller
+    },
+  })
+  let [isOver, hasHeard] = [false, false]
+
+  function give(event: string) {
+    hasHeard = true
+    if (!isOver) events?.enqueue(event)
+  }
+
+  function end() {
+    if (isOver) return
+    isOver = true
+    channel.close()
+    events?.close()
+  }
+
+  async function lead() {
+    const { body: stream } = await openEvents(signal)
+    const reader = stream?.pipeThrough(new TextDecoderStream()).getReader()
+    let rest = ''
+    while (!isOver && rest.length <= MAX_FRAME) {
+      const { value } = (await reader?.read()) ?? {}
+      if (value === undefined) return
+      const parts = (rest + value).split('\n\n')
+      rest = parts.pop() ?? ''
+      for (const part of isOver ? [] : parts) {
+        channel.postMessage(`${part}\n\n`)
+        give(`${part}\n\n`)
+      }
+    }
+  }
+
+  channel.addEventListener('message', ({ data }) => (data === END ? end() : give(data)))
+  signal.addEventListener('abort', end)
+  navigator.locks.request(LOCK, { signal }, lead).then(endAll, endAll)
+
+  /** Whoever looks next finds out why. */
+  function endAll() {
+    if (!isOver) channel.postMessage(END)
+    end()
+  }
+
+  // A tab that hears another one would know nothing until the next change.
+  const state = await readStateText()
+  if (!hasHeard) give(`data: ${state}\n\n`)
+  return new Response(body.pipeThrough(new TextEncoderStream()))
+}
