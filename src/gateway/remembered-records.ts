@@ -3,10 +3,13 @@
  * asks for each right afterwards, and would send it again if it were not there.
  *
  * In memory, and bounded: the device with most forgets its oldest, and then sends them once more.
+ * Of its newest the text is cut first.
  * @module
  */
 
+import { MAX_NAME_TEXT_BYTES } from '../core/limits.ts'
 import type { ProfileId } from '../core/profile-id.ts'
+import { cutText } from '../core/text-length.ts'
 import { Shares } from '../lib/shares.ts'
 import type { KeptBytes } from '../ports/inbound-pipeline.ts'
 import type { HistoryRecord } from './wire/history.ts'
@@ -34,14 +37,10 @@ export class RememberedRecords {
   /** Characters, by device. */
   readonly #shares = new Shares()
 
-  /** A text that is too long to be kept is not remembered. */
+  /** Keeps a record; of a text that is too long for that, only the beginning. */
   remember(deviceId: string, kept: KeptRecord): void {
-    const key = keyOf(deviceId, kept.record)
-    this.#forget(key)
-    if (sizeOf(kept) > MAX_CHARACTERS) return
-    this.#records.set(key, { ...kept, deviceId })
-    this.#shares.add(deviceId, sizeOf(kept))
-    while (this.#shares.total > MAX_CHARACTERS) this.#forgetOne()
+    this.#put({ ...(sizeOf(kept) > MAX_CHARACTERS ? cut(kept) : kept), deviceId })
+    while (this.#shares.total > MAX_CHARACTERS) this.#shrink()
   }
 
   /** Finds the record that a device sent under a profile id. */
@@ -54,6 +53,13 @@ export class RememberedRecords {
     for (const [key, kept] of this.#records) if (kept.deviceId === deviceId) this.#forget(key)
   }
 
+  #put(entry: Entry): void {
+    const key = keyOf(entry.deviceId, entry.record)
+    this.#forget(key)
+    this.#records.set(key, entry)
+    this.#shares.add(entry.deviceId, sizeOf(entry))
+  }
+
   #forget(key: string): void {
     const kept = this.#records.get(key)
     if (kept === undefined) return
@@ -61,12 +67,21 @@ export class RememberedRecords {
     this.#shares.add(kept.deviceId, -sizeOf(kept))
   }
 
-  #forgetOne(): void {
+  #shrink(): void {
     const [largest] = this.#shares.largestFirst()
-    for (const [key, { deviceId }] of this.#records) {
-      if (deviceId === largest?.[0]) return this.#forget(key)
-    }
+    const own = [...this.#records.values()].filter(({ deviceId }) => deviceId === largest?.[0])
+    const [oldest] = own
+    if (oldest === undefined) return
+    const shorter = cut(oldest)
+    // Its device may be about to ask for its newest.
+    const isEnough = own.length === 1 && sizeOf(shorter) < sizeOf(oldest)
+    if (isEnough) this.#put({ ...shorter, deviceId: oldest.deviceId })
+    else this.#forget(keyOf(oldest.deviceId, oldest.record))
   }
+}
+
+function cut({ record, bytes }: KeptRecord): KeptRecord {
+  return { record: { ...record, text: cutText(record.text, MAX_NAME_TEXT_BYTES) }, bytes }
 }
 
 function keyOf(deviceId: string, { type, hash }: ProfileId): string {

@@ -50,6 +50,24 @@ describe('an old item in POST /api/history', () => {
     assert.deepEqual(await readObject(again), record)
   })
 
+  it('is found however long its text is, so that the document may follow', async (t) => {
+    const { phone, addPhone } = await serveGateway(t)
+    const other = await addPhone()
+    const text = '漢字 🧀 '.repeat(250_000)
+    const fields = { type: 'Text', hash: sha256(text).toUpperCase(), text }
+    await post(phone, urlencoded(fields, REFERENCE))
+    await post(other, urlencoded({ ...fields, hash: 'ab' }, REFERENCE))
+    const path = `/api/history/Text-${fields.hash}`
+    const again = await phone.fetch(path, { headers: REFERENCE })
+    const record = await readObject(again)
+    const told = [again.status, record['hash'], record['size'], record['hasData']]
+    assert.deepEqual(told, [200, fields.hash, text.length, false])
+    const body = JSON.stringify({ ...fields, hasData: false })
+    const document = { method: 'PUT', body, headers: REFERENCE }
+    assert.equal((await phone.fetch('/SyncClipboard.json', document)).status, 200)
+    assert.ok((await phone.document())['text'] === text)
+  })
+
   it('is a record in the dialect syncclipboard, whatever its times say', async (t) => {
     const { phone, clock } = await serveGateway(t)
     await post(phone, urlencoded({ type: 'Text', hash: 'a', text: 'a' }, REFERENCE))

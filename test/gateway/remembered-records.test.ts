@@ -52,12 +52,40 @@ describe('remembered records', () => {
     }
   })
 
-  it("are not kept when they are too long, and take nobody's place", () => {
+  it("are kept with the beginning of a text that is too long, and take nobody's place", () => {
     const records = new RememberedRecords()
     records.remember('did_a', record('ab', 'kept'))
     records.remember('did_a', record('cd', 'short'))
-    records.remember('did_a', record('cd', 'x'.repeat(2 ** 21)))
-    assert.equal(records.find('did_a', { type: 'Text', hash: 'cd' }), undefined)
+    const text = 'x'.repeat(2 ** 21)
+    records.remember('did_a', record('cd', text))
+    const kept = records.find('did_a', { type: 'Text', hash: 'cd' })?.record
+    assert.deepEqual([kept?.size, kept?.hash], [2 ** 21, 'cd'])
+    assert.ok(kept !== undefined && kept.text !== '' && text.startsWith(kept.text))
+    assert.ok(kept.text.length < 10_000, `${kept.text.length} characters`)
     assert.equal(records.find('did_a', { type: 'Text', hash: 'ab' })?.record.text, 'kept')
+  })
+
+  it('of a device stay with its newest, however long the texts of the others are', () => {
+    const records = new RememberedRecords()
+    const ids = ['did_a', 'did_b', 'did_c', 'did_d']
+    for (const [index, id] of ids.entries()) {
+      records.remember(id, record(`old${index}`, 'old'))
+      records.remember(id, record('ab', 'x'.repeat(900_000 + index)))
+    }
+    for (const [index, id] of ids.entries()) {
+      const kept = records.find(id, { type: 'Text', hash: 'ab' })?.record
+      assert.equal(kept?.size, 900_000 + index, id)
+    }
+  })
+
+  it('are forgotten even where each is the only one of its device', () => {
+    const records = new RememberedRecords()
+    const text = 'x'.repeat(100_000)
+    for (let index = 0; index < 5000; index++) records.remember(`did_${index}`, record('a', text))
+    const kept = Array.from({ length: 5000 }, (_, index) => `did_${index}`).flatMap(
+      (id) => records.find(id, { type: 'Text', hash: 'a' })?.record.text ?? [],
+    )
+    assert.ok(kept.join('').length <= 2 ** 20, `${kept.join('').length} characters`)
+    assert.ok(kept.length > 100 && kept.length < 1000, `${kept.length} are kept`)
   })
 })
