@@ -59,7 +59,7 @@ describe('GET /state', () => {
     panel.recent.list = [recentText('1', 'a private message')]
     const { recent } = await read('/state')
     const sender = { kind: 'clipboard', deviceId: null }
-    const facts = { dataName: '', size: 17, activatedAtMs: 5, sender }
+    const facts = { dataName: '', size: 17, activatedAtMs: 5, preview: 'text', sender }
     assert.deepEqual(recent, [{ id: '1', type: 'Text', ...facts }])
   })
 })
