@@ -20,6 +20,7 @@ import {
   type Invocation,
   type SettingsInvocation,
 } from './command.ts'
+import { neverHolding } from './held-terminal.ts'
 import { columnsOf, complain, print, printJson, type Shell } from './shell.ts'
 import { wrap } from './text-table.ts'
 import { visible } from './visible.ts'
@@ -41,7 +42,7 @@ export const SERVE: Command = {
 async function runServe({ shell, args, settings }: SettingsInvocation): Promise<number> {
   const isJson = args.flag('json')
   const signalled = listenForSignals()
-  const logger = createStreamLogger(shell.stderr, settings.logLevel)
+  const logger = createStreamLogger(neverHolding(shell.stderr), settings.logLevel)
   // A terminal is told in words when it is ready, and shown the code of what is paired.
   const trail = shell.stderr.isTTY === true ? { ...logger, info: () => undefined } : logger
   const systemd = takeSystemdNotifier(process.env, { clock: systemClock, logger })
@@ -93,13 +94,14 @@ function fitHints(columns = Number.POSITIVE_INFINITY): readonly string[] {
 }
 
 /** Tells at the terminal what devices do: never content. */
-function createWitness(shell: Shell): Witness {
+function createWitness({ stdout }: Shell): Witness {
+  const terminal = neverHolding(stdout)
+  const tell = (words: string) => terminal.write(`${visible(words)}\n`)
   return {
-    connected: (label, address = 'unknown') =>
-      print(shell, visible(`${label} is connected (${address})`)),
+    connected: (label, address = 'unknown') => tell(`${label} is connected (${address})`),
     sent: (label = 'Another computer', { type, dataName, size }) => {
       const words = { Text: 'a text', Group: 'several files', Image: dataName, File: dataName }
-      print(shell, visible(`${label} sent ${words[type]} (${formatBytes(size)})`))
+      tell(`${label} sent ${words[type]} (${formatBytes(size)})`)
     },
   }
 }

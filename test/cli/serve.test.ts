@@ -198,7 +198,7 @@ function watchServe(t: TestContext, folder: string, columns = 0, rows = 0) {
   const size = `stty cols ${columns} rows ${rows} && exec`
   const terminal = spawn('script', ['-qefc', `${size} ${serve}`, '/dev/null'], {
     env: isolatedEnvironment(folder, { SHELL: '/bin/sh' }),
-    stdio: ['ignore', 'pipe', 'ignore'],
+    stdio: ['pipe', 'pipe', 'ignore'],
   })
   t.after(() => terminal.kill('SIGKILL'))
   let shown = ''
@@ -216,7 +216,21 @@ function watchServe(t: TestContext, folder: string, columns = 0, rows = 0) {
     if (terminal.exitCode === null) await once(terminal, 'exit')
     return terminal.exitCode
   }
-  return { until, stop }
+  const type = (keys: string) => terminal.stdin.write(keys)
+  return { until, type, stop }
+}
+
+/** Sends as the phone that was paired there; resolves when it was taken. */
+async function connectTo({ until }: ReturnType<typeof watchServe>) {
+  const shown = await until(/Stop: Ctrl-C/)
+  const [, base, username, password] =
+    /is ready: (\S+)[\s\S]*user {6}(\S+)\n {2}password {2}(\S+)/.exec(shown) ?? []
+  const login = Buffer.from(`${username}:${password}`).toString('base64')
+  return async (path: string, body: string): Promise<void> => {
+    const headers = { Authorization: `Basic ${login}` }
+    const { status } = await fetch(`${base}${path}`, { method: 'PUT', headers, body })
+    assert.equal(status, 200)
+  }
 }
 
 describe('clipgate serve on a terminal', needs('script'), () => {
@@ -258,15 +272,7 @@ describe('clipgate serve on a terminal', needs('script'), () => {
 
   it('tells who is connected, and what was sent, without its content', async (t) => {
     const serve = watchServe(t, await temporaryFolder(t), 80, 24)
-    const shown = await serve.until(/Stop: Ctrl-C/)
-    const [, base, username, password] =
-      /is ready: (\S+)[\s\S]*user {6}(\S+)\n {2}password {2}(\S+)/.exec(shown) ?? []
-    const send = async (path: string, body: string) => {
-      const login = Buffer.from(`${username}:${password}`).toString('base64')
-      const headers = { Authorization: `Basic ${login}` }
-      const { status } = await fetch(`${base}${path}`, { method: 'PUT', headers, body })
-      assert.equal(status, 200)
-    }
+    const send = await connectTo(serve)
     const push = (document: object) => send('/Sync.json', JSON.stringify(document))
     await push({ type: 'Text', text: 'secret words' })
     await serve.until(
@@ -277,6 +283,22 @@ describe('clipgate serve on a terminal', needs('script'), () => {
     await push({ type: 'File', hasData: true, dataName })
     const all = await serve.until(/Phone sent IMG\\u\{202e\}_0001\.jpg \(5 bytes\)\r\n/)
     assert.doesNotMatch(all, /secret|photo/)
+    await serve.stop()
+  })
+
+  it('serves on while the terminal is held, and then says how much it left out', async (t) => {
+    const serve = watchServe(t, await temporaryFolder(t), 80, 24)
+    const send = await connectTo(serve)
+    const push = (text: string) => send('/Sync.json', JSON.stringify({ type: 'Text', text }))
+    await push('first')
+    await serve.until(/Phone sent a text \(5 bytes\)/)
+    // Ctrl-S. It holds once it has come to the terminal: from the first line that is not shown.
+    serve.type('\x13')
+    for (let count = 0; count < 300; count++) await push(`text ${count}`)
+    serve.type('\x11')
+    await serve.until(/\(\d+ lines left out\)/)
+    await push('the last of all texts')
+    await serve.until(/Phone sent a text \(21 bytes\)/)
     await serve.stop()
   })
 })
