@@ -35,6 +35,7 @@ unshare --mount --pid --fork --kill-child sh -eu -c '
   root=$1
   shift
   mount --bind /dev "$root/dev"
+  mount -t devpts devpts "$root/dev/pts"
   mount -t proc proc "$root/proc"
   exec chroot "$root" su tester --login --command "cd clipgate && nice make test JOBS=2 $*"
 ' sh "$root" "${*:+TESTS=\"$*\"}"

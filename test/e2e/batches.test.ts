@@ -42,81 +42,92 @@ const IN_ZIP = {
 const newBatch = (): string => randomBytes(16).toString('hex')
 
 describe('files that a phone sends at once', () => {
-  it('are one Group for all, with every one in it, and stay so over deaths of the daemon', async (t) => {
-    const folder = await temporaryFolder(t)
-    const first = await startDaemonProcess(t, { ...HEADLESS, folder })
-    const device = await first.pair('Pixel')
-    const phone = createPhone(device, first.ready.gateway)
-    const batch = newBatch()
-    await phone.uploadBatch(batch, FILES.slice(0, 3))
-    first.child.kill('SIGKILL')
-    await once(first.child, 'exit')
+  it(
+    'are one Group for all, with every one in it, and stay so over deaths of the daemon',
+    needs('python3'),
+    async (t) => {
+      const folder = await temporaryFolder(t)
+      const first = await startDaemonProcess(t, { ...HEADLESS, folder })
+      const device = await first.pair('Pixel')
+      const phone = createPhone(device, first.ready.gateway)
+      const batch = newBatch()
+      await phone.uploadBatch(batch, FILES.slice(0, 3))
+      first.child.kill('SIGKILL')
+      await once(first.child, 'exit')
 
-    const second = await startDaemonProcess(t, { ...HEADLESS, folder })
-    const again = createPhone(device, second.ready.gateway)
-    await again.uploadBatch(batch, FILES.slice(3), 4)
-    const answer = await again.pushBatch(batch, [1, 2, 3, 4, 5])
-    assert.equal(answer.status, 200)
-    const { files, folder: place } = await readObject(answer)
-    assert.deepEqual([files, place], [5, undefined])
-    const { type, dataName } = await again.document()
-    assert.equal(type, 'Group')
-    assert.match(String(dataName), /^clipboard-\d{8}-\d{6}\.zip$/)
-    assert.deepEqual(await unzip(await again.download()), IN_ZIP)
-    second.child.kill('SIGKILL')
-    await once(second.child, 'exit')
+      const second = await startDaemonProcess(t, { ...HEADLESS, folder })
+      const again = createPhone(device, second.ready.gateway)
+      await again.uploadBatch(batch, FILES.slice(3), 4)
+      const answer = await again.pushBatch(batch, [1, 2, 3, 4, 5])
+      assert.equal(answer.status, 200)
+      const { files, folder: place } = await readObject(answer)
+      assert.deepEqual([files, place], [5, undefined])
+      const { type, dataName } = await again.document()
+      assert.equal(type, 'Group')
+      assert.match(String(dataName), /^clipboard-\d{8}-\d{6}\.zip$/)
+      assert.deepEqual(await unzip(await again.download()), IN_ZIP)
+      second.child.kill('SIGKILL')
+      await once(second.child, 'exit')
 
-    const third = await startDaemonProcess(t, { ...HEADLESS, folder })
-    const after = createPhone(device, third.ready.gateway)
-    assert.deepEqual(await unzip(await after.download()), IN_ZIP)
-    const { hash } = await readObject(await after.fetch('/SyncClipboard.json'))
-    assert.equal(hash, groupHashOf(IN_ZIP).toUpperCase())
-    // The phone has not heard the answer, and asks again.
-    assert.equal((await after.pushBatch(batch, [1, 2, 3, 4, 5])).status, 200)
-    assert.deepEqual(await unzip(await after.download()), IN_ZIP)
-    await after.pushFile('File', 'other.bin', Buffer.from('other'))
-    assert.equal(await third.stop(), 0)
-    // The list and the uploads went with the item.
-    assert.equal((await readdir(join(folder, 'data', 'blobs'))).length, 1)
-  })
+      const third = await startDaemonProcess(t, { ...HEADLESS, folder })
+      const after = createPhone(device, third.ready.gateway)
+      assert.deepEqual(await unzip(await after.download()), IN_ZIP)
+      const { hash } = await readObject(await after.fetch('/SyncClipboard.json'))
+      assert.equal(hash, groupHashOf(IN_ZIP).toUpperCase())
+      // The phone has not heard the answer, and asks again.
+      assert.equal((await after.pushBatch(batch, [1, 2, 3, 4, 5])).status, 200)
+      assert.deepEqual(await unzip(await after.download()), IN_ZIP)
+      await after.pushFile('File', 'other.bin', Buffer.from('other'))
+      assert.equal(await third.stop(), 0)
+      // The list and the uploads went with the item.
+      assert.equal((await readdir(join(folder, 'data', 'blobs'))).length, 1)
+    },
+  )
 
-  it('are those that the document names, of this batch and of this phone', async (t) => {
-    const daemon = await startDaemonProcess(t, HEADLESS)
-    const phones = [await daemon.pair('One'), await daemon.pair('Two')].map((device) =>
-      createPhone(device, daemon.ready.gateway),
-    )
-    const [one, two] = phones
-    assert.ok(one !== undefined && two !== undefined)
-    // The same batch of two phones, and two tabs of one.
-    const [shared, tab] = [newBatch(), newBatch()]
-    await Promise.all([
-      one.uploadBatch(shared, [
-        ['a', 'of one'],
-        ['b', 'cancelled'],
-        ['a', 'more of one'],
-      ]),
-      two.uploadBatch(shared, [
-        ['a', 'of two'],
-        ['b', 'of two'],
-      ]),
-      one.uploadBatch(tab, [
-        ['a', 'of the tab'],
-        ['a', 'more of the tab'],
-      ]),
-    ])
-    assert.equal((await two.pushBatch(shared, [1, 2])).status, 200)
-    assert.deepEqual(await unzip(await one.download()), { a: 'of two', b: 'of two' })
-    assert.equal((await one.pushBatch(tab, [2, 1])).status, 200)
-    const tabbed = { a: 'more of the tab', 'a (2)': 'of the tab' }
-    assert.deepEqual(await unzip(await one.download()), tabbed)
-    // Nothing is taken when something is missing.
-    const missing = await one.pushBatch(shared, [1, 3, 4])
-    assert.deepEqual([missing.status, (await readObject(missing))['code']], [404, 'NOTHING_STAGED'])
-    assert.deepEqual(await unzip(await one.download()), tabbed)
-    assert.equal((await one.pushBatch(shared, [1, 3])).status, 200)
-    const wanted = { a: 'of one', 'a (2)': 'more of one' }
-    assert.deepEqual(await unzip(await one.download()), wanted)
-  })
+  it(
+    'are those that the document names, of this batch and of this phone',
+    needs('python3'),
+    async (t) => {
+      const daemon = await startDaemonProcess(t, HEADLESS)
+      const phones = [await daemon.pair('One'), await daemon.pair('Two')].map((device) =>
+        createPhone(device, daemon.ready.gateway),
+      )
+      const [one, two] = phones
+      assert.ok(one !== undefined && two !== undefined)
+      // The same batch of two phones, and two tabs of one.
+      const [shared, tab] = [newBatch(), newBatch()]
+      await Promise.all([
+        one.uploadBatch(shared, [
+          ['a', 'of one'],
+          ['b', 'cancelled'],
+          ['a', 'more of one'],
+        ]),
+        two.uploadBatch(shared, [
+          ['a', 'of two'],
+          ['b', 'of two'],
+        ]),
+        one.uploadBatch(tab, [
+          ['a', 'of the tab'],
+          ['a', 'more of the tab'],
+        ]),
+      ])
+      assert.equal((await two.pushBatch(shared, [1, 2])).status, 200)
+      assert.deepEqual(await unzip(await one.download()), { a: 'of two', b: 'of two' })
+      assert.equal((await one.pushBatch(tab, [2, 1])).status, 200)
+      const tabbed = { a: 'more of the tab', 'a (2)': 'of the tab' }
+      assert.deepEqual(await unzip(await one.download()), tabbed)
+      // Nothing is taken when something is missing.
+      const missing = await one.pushBatch(shared, [1, 3, 4])
+      assert.deepEqual(
+        [missing.status, (await readObject(missing))['code']],
+        [404, 'NOTHING_STAGED'],
+      )
+      assert.deepEqual(await unzip(await one.download()), tabbed)
+      assert.equal((await one.pushBatch(shared, [1, 3])).status, 200)
+      const wanted = { a: 'of one', 'a (2)': 'more of one' }
+      assert.deepEqual(await unzip(await one.download()), wanted)
+    },
+  )
 })
 
 describe('on a desktop, files that a phone sends at once', needs('Xvfb', 'xclip'), () => {

@@ -498,7 +498,8 @@ async function checkServed(
     assert.ok(possible.includes(type === 'Text' ? String(text) : undefined), 'the text')
   }
   assert.equal(await daemon.stop(), 0)
-  assert.equal(daemon.stderr(), '')
+  // When devices were seen is not made durable: docs/reliability.md, "Not promised".
+  assert.doesNotMatch(daemon.stderr(), /^(?!.*Cannot read when devices were seen last).+$/m)
 }
 
 it('a machine whose power is cut has what was acknowledged, nothing torn, and no debris, at each sync of the disk', async (t) => {

@@ -32,7 +32,8 @@ const steps = readFileSync(path, 'utf8').split('\n').filter(Boolean).map((line) 
 
 const requests = createInterface({ input: process.stdin })[Symbol.asyncIterator]()
 
-const test = connect(Number(port)).setEncoding('latin1')[Symbol.asyncIterator]()
+// A machine may not even know "localhost".
+const test = connect(Number(port), '127.0.0.1').setEncoding('latin1')[Symbol.asyncIterator]()
 let seen = ''
 
 /** @type {unknown} */
