@@ -55,6 +55,11 @@ export async function readMultipartForm(
     maxFieldBytes: maxMetadataBytes,
     maxFieldsBytes: maxMetadataBytes,
   })
+  let isLong = false
+  const takeTurn = (): Promise<void> => {
+    isLong = true
+    return call.waitForMemory()
+  }
   for await (const part of parts) {
     if (isFile(part)) {
       body.takeTime()
@@ -63,27 +68,30 @@ export async function readMultipartForm(
       // The file takes room, and the bytes behind it hold it up.
       body.hurry()
     } else if (fields.wants(part.name)) {
-      const field = { ...part, bytes: held(call, part.bytes, most) }
+      const hold = (count: number): void => call.holdBytes(count, most)
+      const field = { ...part, bytes: held(part.bytes, hold, takeTurn) }
       fields.add(part.name, await readTextOf(field, maxMetadataBytes))
     }
   }
+  if (isLong) await call.waitForMemory(true)
 }
 
 /** Counts what is read, since it stays in memory. */
 async function* held(
-  call: BodyCall,
   bytes: AsyncIterable<Uint8Array>,
-  most: number,
+  hold: (count: number) => void,
+  takeTurn: () => Promise<void>,
 ): AsyncGenerator<Uint8Array, void> {
   let length = 0
   for await (const chunk of bytes) {
-    call.holdBytes(chunk.length, most)
+    hold(chunk.length)
     const before = length
     length += chunk.length
-    if (before <= LONG_BYTES && length > LONG_BYTES) await call.waitForMemory()
+    if (before <= LONG_BYTES && length > LONG_BYTES) await takeTurn()
     yield chunk
   }
-  if (length > LONG_BYTES) await call.waitForMemory()
+  // It may have come too slowly for one turn.
+  if (length > LONG_BYTES) await takeTurn()
 }
 
 /** Browsers send an empty file name when no file was chosen. */

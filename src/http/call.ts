@@ -62,10 +62,13 @@ export interface Call<Principal = unknown, Params = unknown> {
   holdBytes(count: number, most: number): void
 
   /**
-   * Waits until it may have much memory, which a long body takes while it is read and served. Once
-   * it has been, this only gives it more time, or waits again.
+   * Waits until it may have much memory, which a long body takes while it is read and served. It
+   * has it for some seconds; after that it waits again.
+   *
+   * @param isWhole All of the body is here: the time starts again, since its client cannot draw it
+   *   out any more.
    */
-  waitForMemory(): Promise<void>
+  waitForMemory(isWhole?: boolean): Promise<void>
 
   /** Lets others have much memory: no more of it is needed. */
   endTurn(): void

@@ -148,8 +148,8 @@ export class Exchange implements Call {
     this.#giveBack = this.#shared.heldBytes.reserve(this.client, this.#reserved)
   }
 
-  async waitForMemory(): Promise<void> {
-    if (this.#turn?.renew() === true) return
+  async waitForMemory(isWhole = false): Promise<void> {
+    if (isWhole ? this.#turn?.renew() === true : this.#turn?.isOver === false) return
     this.#turn = await this.#shared.memoryTurn.take(this.signal)
   }
 

@@ -190,7 +190,7 @@ async function readPieces(
   try {
     const bytes = await collect(inbox, take, length)
     // It may have come too slowly for one turn.
-    if (isLong) await call.waitForMemory()
+    if (isLong) await call.waitForMemory(true)
     return bytes
   } finally {
     timer.cancel()

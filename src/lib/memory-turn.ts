@@ -21,13 +21,14 @@ export interface MemoryHolder {
 
 /** A turn that somebody has. */
 export interface HeldTurn {
+  readonly isOver: boolean
   /** Starts its time again. @returns Whether it had not ended. */
   renew(): boolean
   /** Ends it; calling it twice is fine. */
   release(): void
 }
 
-const NO_TURN: HeldTurn = { renew: () => true, release: () => undefined }
+const NO_TURN: HeldTurn = { isOver: false, renew: () => true, release: () => undefined }
 
 /** The turn of a program. */
 export class MemoryTurn {
@@ -75,6 +76,12 @@ export class MemoryTurn {
       cancel = this.#clock.after(mostMs, release)
       return true
     }
-    return { renew, release }
+    return {
+      get isOver() {
+        return isOver
+      },
+      renew,
+      release,
+    }
   }
 }

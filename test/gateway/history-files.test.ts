@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { setImmediate as pause } from 'node:timers/promises'
+import { MIB } from '../../src/core/limits.ts'
+import { MemoryTurn } from '../../src/lib/memory-turn.ts'
 import type { StagingArea } from '../../src/ports/staging-area.ts'
 import { serveGateway } from '../support/gateway.ts'
+import { RawClient } from '../support/raw-http.ts'
 import { form, part, PNG, post, rawForm, refusal } from './support/forms.ts'
 
 const FILE = [part('type', 'File'), part('hash', 'ab')]
@@ -119,6 +123,46 @@ describe('a file in POST /api/history', () => {
     const inline = rawForm(part('type', 'Text'), part('hash', 'ab'), part('text', '\xff'))
     assert.deepEqual(await refusal(phone, inline), [400, 'BAD_BODY'])
     assert.deepEqual([await countBlobs(), (await phone.document())['text']], [0, ''])
+  })
+
+  it('keeps logins from the memory of the fields before it for five seconds at most', async (t) => {
+    const said: string[] = []
+    let onGiveWay = (): void => undefined
+    const givenWay = new Promise<void>((resolve) => (onGiveWay = resolve))
+    let onFile = (): void => undefined
+    const fileBegun = new Promise<void>((resolve) => (onFile = resolve))
+    const receive: StagingArea['receive'] = (...upload) => {
+      onFile()
+      return storage.staging.receive(...upload)
+    }
+    const { clock, port, authorization, storage } = await serveGateway(t, { staging: { receive } })
+    MemoryTurn.of(clock).holder = {
+      isTight: true,
+      giveWay: async () => {
+        said.push('logins wait')
+        onGiveWay()
+      },
+      goOn: () => void said.push('logins go on'),
+    }
+    const fields = ['Host: x', `Authorization: ${authorization}`, 'Transfer-Encoding: chunked']
+    const head = [...fields, 'Content-Type: multipart/form-data; boundary=b', '', ''].join('\r\n')
+    const client = await RawClient.open(t, port)
+    const send = (text: string) => client.send(`${text.length.toString(16)}\r\n${text}\r\n`)
+    client.send(`POST /api/history HTTP/1.1\r\n${head}`)
+    send(`--b\r\n${part('text', 'x'.repeat(MIB + 70_000))}`)
+    await givenWay
+    await pause()
+    clock.advance(4_999)
+    send(`\r\n--b\r\n${part('data', 'x', '; filename="a"')}`)
+    await fileBegun
+    assert.deepEqual(said, ['logins wait'])
+    clock.advance(1)
+    await pause()
+    assert.deepEqual(said, ['logins wait', 'logins go on'])
+    send(`\r\n--b\r\n${part('type', 'File')}\r\n--b\r\n${part('hash', 'ab')}\r\n--b--\r\n`)
+    send('')
+    assert.equal((await client.read()).status, 200)
+    assert.deepEqual(said.slice(2), ['logins wait', 'logins go on'])
   })
 
   it('is not kept when it cannot be read back', async (t) => {
