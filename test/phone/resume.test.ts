@@ -34,7 +34,12 @@ describe('a phone that sends files', needs('chromium'), () => {
     const wired = await openWiredPage(t)
     const { page, assertCalm } = wired
     const isSent = (nth: number): Promise<void> =>
-      page.getByRole('listitem').nth(nth).getByText('Sent: 4 files as one group').waitFor()
+      page
+        .locator('.uploads')
+        .getByRole('listitem')
+        .nth(nth)
+        .getByText('Sent: 4 files as one group')
+        .waitFor()
     await sendThroughBreaks(t, { ...wired, isSent })
     assertCalm()
   })

@@ -33,7 +33,12 @@ describe('the phone page', needs('chromium', 'python3'), () => {
       await page.locator('input[type=file]').first().setInputFiles([file])
       await other.reads({ dataName: file.name })
       assert.deepEqual(await other.download(), file.buffer)
-      await page.getByRole('listitem').last().getByText('Sent', { exact: true }).waitFor()
+      await page
+        .locator('.uploads')
+        .getByRole('listitem')
+        .last()
+        .getByText('Sent', { exact: true })
+        .waitFor()
     }
     assertCalm()
   })
@@ -45,7 +50,12 @@ describe('the phone page', needs('chromium', 'python3'), () => {
     await other.reads({ type: 'Group' })
     for (const nth of photos.keys()) {
       const words = 'Sent: 3 files as one group'
-      await page.getByRole('listitem').nth(nth).getByText(words, { exact: true }).waitFor()
+      await page
+        .locator('.uploads')
+        .getByRole('listitem')
+        .nth(nth)
+        .getByText(words, { exact: true })
+        .waitFor()
     }
     assert.deepEqual(await unzip(await other.download()), {
       'image.jpg': `${JPEG} one`,
@@ -69,7 +79,7 @@ describe('the phone page', needs('chromium', 'python3'), () => {
     const photos = ['one', 'two', 'three'].map(photo)
     await page.locator('input[type=file]').first().setInputFiles(photos)
     await other.reads({ type: 'Group' })
-    const rows = page.getByRole('listitem')
+    const rows = page.locator('.uploads').getByRole('listitem')
     await rows.nth(0).getByText('Sent: 2 files as one group').waitFor()
     await rows.nth(1).getByText('too large for the computer').waitFor()
     await rows.nth(2).getByText('Sent: 2 files as one group').waitFor()
@@ -82,7 +92,7 @@ describe('the phone page', needs('chromium', 'python3'), () => {
     const files = Array.from({ length: 501 }, (_, index) => photo(String(index)))
     await page.locator('input[type=file]').first().setInputFiles(files)
     await page.getByText('At most 500 files can be sent at once.').waitFor()
-    assert.equal(await page.getByRole('listitem').count(), 0)
+    assert.equal(await page.locator('.uploads').getByRole('listitem').count(), 0)
   })
 
   it('shows how far each file is, and takes those out of the list that are cancelled', async (t) => {
@@ -92,14 +102,19 @@ describe('the phone page', needs('chromium', 'python3'), () => {
     const buffer = Buffer.alloc(50_000, 'x')
     const files = ['film.mp4', 'photo.jpg'].map((name) => ({ name, mimeType: 'x/y', buffer }))
     await page.locator('input[type=file]').first().setInputFiles(files)
-    await page.getByRole('listitem').first().getByText('0 bytes of 49 KiB').waitFor()
-    await page.getByRole('listitem').nth(1).getByText('Waiting').waitFor()
+    await page
+      .locator('.uploads')
+      .getByRole('listitem')
+      .first()
+      .getByText('0 bytes of 49 KiB')
+      .waitFor()
+    await page.locator('.uploads').getByRole('listitem').nth(1).getByText('Waiting').waitFor()
     await page.getByRole('button', { name: 'Cancel: film.mp4' }).tap()
     await other.reads({ dataName: 'photo.jpg' })
-    await page.getByRole('listitem').getByText('Sent').waitFor()
-    assert.equal(await page.getByRole('listitem').count(), 1)
+    await page.locator('.uploads').getByRole('listitem').getByText('Sent').waitFor()
+    assert.equal(await page.locator('.uploads').getByRole('listitem').count(), 1)
     await page.getByRole('button', { name: 'Remove from the list: photo.jpg' }).tap()
-    assert.equal(await page.getByRole('listitem').count(), 0)
+    assert.equal(await page.locator('.uploads').getByRole('listitem').count(), 0)
     assertCalm()
   })
 
@@ -133,13 +148,18 @@ describe('the phone page', needs('chromium', 'python3'), () => {
     await page.getByRole('button', { name: 'Cancel: 4.bin' }).tap()
     await page.getByText('2 of 3 files, 50 %').waitFor()
     release()
-    await page.getByRole('listitem').nth(2).getByText('Sent: 3 files as one group').waitFor()
-    assert.equal(await page.getByText(/ files, \d/).isVisible(), false)
+    await page
+      .locator('.uploads')
+      .getByRole('listitem')
+      .nth(2)
+      .getByText('Sent: 3 files as one group')
+      .waitFor()
+    assert.equal(await page.getByText(/ of \d files, \d/).isVisible(), false)
     // A text is newer than what was said of files.
     await page.getByRole('textbox').fill('another text')
     await page.getByRole('button', { name: 'Send', exact: true }).tap()
     await page.getByText('Sent', { exact: true }).waitFor()
-    assert.equal(await page.getByRole('listitem').count(), 0)
+    assert.equal(await page.locator('.uploads').getByRole('listitem').count(), 0)
     assertCalm()
   })
 
@@ -205,13 +225,18 @@ describe('the phone page of a desktop', needs('chromium', 'Xvfb', 'xclip'), () =
     const send = (...names: readonly string[]) =>
       page.locator('input[type=file]').first().setInputFiles(names.map(photo))
     await send('one')
-    await page.getByRole('listitem').getByText(words, { exact: true }).waitFor()
+    await page.locator('.uploads').getByRole('listitem').getByText(words, { exact: true }).waitFor()
     assert.deepEqual(await readFile(join(received, 'image.jpg')), photo('one').buffer)
     await pasteUntil(display, 'image/jpeg', photo('one').buffer)
     await send('two', 'three', 'four')
-    await page.getByRole('listitem').nth(2).getByText(words, { exact: true }).waitFor()
+    await page
+      .locator('.uploads')
+      .getByRole('listitem')
+      .nth(2)
+      .getByText(words, { exact: true })
+      .waitFor()
     // What was said of the first one is old.
-    assert.equal(await page.getByRole('listitem').count(), 3)
+    assert.equal(await page.locator('.uploads').getByRole('listitem').count(), 3)
     const paths = [2, 3, 4].map((number) => join(received, `image (${number}).jpg`))
     const uris = paths.map((path) => `${pathToFileURL(path)}\r\n`).join('')
     await pasteUntil(display, 'text/uri-list', uris)

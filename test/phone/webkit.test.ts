@@ -114,7 +114,7 @@ describe('the phone page in WebKit', needsMachines('WebKitWebDriver', 'Xvfb', 'x
   it('brings a film and three photos there, whatever breaks on the way', async (t) => {
     const wired = await openPage(t)
     const isSent = (nth: number): Promise<void> =>
-      wired.page.until(`/Sent/m.test(document.querySelectorAll('li')[${nth}]?.innerText)`)
+      wired.page.until(`/Sent/m.test(document.querySelectorAll('.uploads li')[${nth}]?.innerText)`)
     await sendThroughBreaks(t, { ...wired, isSent })
   })
 
