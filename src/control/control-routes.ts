@@ -10,19 +10,21 @@
 
 import { DomainError } from '../core/domain-error.ts'
 import { beginningOf } from '../core/item.ts'
+import { MIB } from '../core/limits.ts'
 import { essenceOf } from '../core/media-type.ts'
 import type { Owner } from '../core/owner.ts'
 import { route, type Route } from '../http/call.ts'
 import { EVENT_STREAM_HEADERS } from '../http/live-streams.ts'
 import { HttpError } from '../http/http-error.ts'
 import { pageRoutes } from '../http/page-files.ts'
-import { json, type Reply } from '../http/reply.ts'
+import { json, type BlobBody, type Reply } from '../http/reply.ts'
 import type { Admin, Pairing } from '../ports/admin.ts'
 import type { Blob, OpenBlob } from '../ports/blob.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
 import { shortPageLink } from '../link/page-link.ts'
-import { containsWord } from '../lib/search-text.ts'
+import { blocksOf } from '../lib/read-bytes.ts'
+import { containsWord, SEARCH_OVERLAP } from '../lib/search-text.ts'
 import type { Panel, RecentItem } from '../ports/panel.ts'
 import {
   decodeJoinRequest,
@@ -155,7 +157,7 @@ export function createControlRoutes(parts: ControlParts): readonly Route<Owner>[
     route('GET', '/recent/{id}/text', ({ params }) => {
       const recent = find(params.id)
       if (recent?.type !== 'Text') throw new HttpError('NOT_FOUND')
-      return plainReply(recent.text)
+      return plainReply(openable(recent.blob))
     }),
     jsonRoute('POST', '/recent', async (call) => {
       const word = (await readMembers(call, decodeSearchRequest)).word.toLowerCase()
@@ -221,21 +223,39 @@ function previewReply(stored: StoredItem | undefined): Reply {
 
 /** The beginning of a text, or a picture. */
 function recentReply(recent: RecentItem | undefined): Reply {
-  const kind = recent && previewKind({ item: recent, blob: recent.bytes })
+  const kind = recent && previewKind({ item: recent, blob: recent.blob })
   if (recent === undefined || kind === undefined) throw new HttpError('NOT_FOUND')
-  const { text, bytes, mediaType } = recent
+  const { text, blob, mediaType } = recent
   if (kind === 'text') return plainReply(beginningOf(text.trimStart(), MAX_LINE_CHARACTERS))
   const headers = ['Content-Type', essenceOf(mediaType), ...PREVIEW_HEADERS]
-  return { status: 200, headers, ...(bytes && { body: bytes }) }
+  return { status: 200, headers, body: openable(blob) }
 }
 
 /** The ids of those with a word in their text or name. */
 async function idsWith(word: string, items: readonly RecentItem[]): Promise<readonly string[]> {
   const ids: string[] = []
-  for (const { id, text, dataName } of items) {
-    if ((await containsWord(dataName, word)) || (await containsWord(text, word))) ids.push(id)
+  for (const item of items) {
+    try {
+      if (await hasWord(item, word)) ids.push(item.id)
+    } catch (error) {
+      // It was forgotten meanwhile.
+      if (!isGone(error)) throw error
+    }
   }
   return ids
+}
+
+async function hasWord({ type, text, dataName, blob }: RecentItem, word: string): Promise<boolean> {
+  if ((await containsWord(dataName, word)) || (await containsWord(text, word))) return true
+  if (type !== 'Text') return false
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  let rest = ''
+  for await (const block of blocksOf(blob, { blockSize: MIB })) {
+    const piece = rest + decoder.decode(block, { stream: true })
+    if (await containsWord(piece, word)) return true
+    rest = piece.slice(-SEARCH_OVERLAP)
+  }
+  return false
 }
 
 function textReply(stored: StoredItem | undefined): Reply {
@@ -243,9 +263,13 @@ function textReply(stored: StoredItem | undefined): Reply {
   return { ...plainReply(stored.item.text), etag: `"${stored.item.contentId}"` }
 }
 
-function plainReply(body: string): Reply {
+function plainReply(body: string | BlobBody): Reply {
   const headers = ['Content-Type', 'text/plain; charset=utf-8', ...PREVIEW_HEADERS]
   return { status: 200, headers, body }
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof DomainError && error.code === 'BLOB_GONE'
 }
 
 /** The blob, which answers 404 when the copied file behind it is gone. */
@@ -254,8 +278,7 @@ function openable(blob: Blob): Pick<Blob, 'size' | 'open'> {
     try {
       return await blob.open()
     } catch (cause) {
-      const isGone = cause instanceof DomainError && cause.code === 'BLOB_GONE'
-      throw isGone ? new HttpError('NOT_FOUND', { cause }) : cause
+      throw isGone(cause) ? new HttpError('NOT_FOUND', { cause }) : cause
     }
   }
   return { size: blob.size, open }

@@ -100,7 +100,7 @@ function describe(stored: StoredItem, sender: Sender | undefined): PanelItem {
 }
 
 function describeRecent(recent: RecentItem): PanelRecent {
-  const { id, type, dataName, size, activatedAt, sender, bytes } = recent
-  const preview = previewKind({ item: recent, blob: bytes })
+  const { id, type, dataName, size, activatedAt, sender, blob } = recent
+  const preview = previewKind({ item: recent, blob })
   return { id, type, dataName, size, activatedAtMs: activatedAt, preview, sender }
 }

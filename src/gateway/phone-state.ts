@@ -10,16 +10,13 @@ import { beginningOf } from '../core/item.ts'
 import { OWNER_ID } from '../core/owner.ts'
 import { route, type Route } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
-import { json, text } from '../http/reply.ts'
+import { json } from '../http/reply.ts'
 import type { Device } from '../ports/device-registry.ts'
 import type { RecentItem, Sender } from '../ports/panel.ts'
 import type { GatewayPorts } from './gateway-ports.ts'
 
 /** The length of the beginning of a recent text, in characters. */
 const MAX_LINE_CHARACTERS = 120
-
-/** In a text that begins with more blanks than this, nothing is looked for behind them. */
-const MAX_LOOKED_AT = 4096
 
 type StatePorts = Pick<GatewayPorts, 'latest' | 'devices' | 'computer'>
 
@@ -36,10 +33,7 @@ export function phoneStateRoutes(ports: StatePorts): readonly Route<Device>[] {
         item: item && { activatedAt: item.activatedAt, from: nameOf(sender, ports) },
         recent: recentOf(ports, principal).map((one) => {
           const { id, type, dataName, size, activatedAt } = one
-          const line = beginningOf(
-            one.text.slice(0, MAX_LOOKED_AT).trimStart(),
-            MAX_LINE_CHARACTERS,
-          )
+          const line = beginningOf(one.text.trimStart(), MAX_LINE_CHARACTERS)
           const from = nameOf(one.sender, ports)
           return { id, type, dataName, size, activatedAt, from, ...(type === 'Text' && { line }) }
         }),
@@ -48,9 +42,8 @@ export function phoneStateRoutes(ports: StatePorts): readonly Route<Device>[] {
     route<Device, '/phone/recent/{id}'>('GET', '/phone/recent/{id}', (call) => {
       const recent = recentOf(ports, call.principal).find(({ id }) => id === call.params.id)
       if (recent?.type !== 'Text') throw new HttpError('NOT_FOUND')
-      // Each answer has the text to itself until it is read.
-      call.holdBytes(recent.size, recent.size)
-      return text(recent.text)
+      const headers = ['Content-Type', 'text/plain; charset=utf-8']
+      return { status: 200, headers, body: recent.blob }
     }),
   ]
 }

@@ -11,7 +11,6 @@ import { json } from '../http/reply.ts'
 import { OwnTokens } from '../lib/own-tokens.ts'
 import type { Principal } from '../ports/device-registry.ts'
 import type { RecentItem } from '../ports/panel.ts'
-import { blobOf } from '../lib/read-bytes.ts'
 import { blobReply, type Downloadable } from './file.ts'
 import { memberOf, membersOf } from './group-members.ts'
 import type { GatewayPorts } from './gateway-ports.ts'
@@ -98,9 +97,7 @@ export class Tickets<Holder extends Principal> {
   #find(holder: Holder, recent: string | undefined): Downloadable | undefined {
     if (recent === undefined) return this.#ports.latest.binary
     const item = this.#options.recentOf?.(holder).find(({ id }) => id === recent)
-    const { bytes, activatedAt: modifiedAt } = item ?? {}
-    if (item === undefined || bytes === undefined || modifiedAt === undefined) return undefined
-    return { item, blob: { ...blobOf(bytes), modifiedAt } }
+    return item === undefined || item.type === 'Text' ? undefined : { item, blob: item.blob }
   }
 
   #make(holder: Holder, wanted: Downloadable, recent: string | undefined): string {

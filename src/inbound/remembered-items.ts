@@ -1,22 +1,34 @@
 /**
- * The recent items, in memory: nothing of them is written, and they end with the daemon.
+ * The recent items, in memory: nothing of them is written, and they end with the daemon. Each is
+ * its bytes, and readers get these in blocks: one that reads nothing keeps none of them.
  *
  * What is longer than one item may be, and what was copied as several files, is left out: a small
  * machine has to hold them all.
  * @module
  */
 
+import { DomainError } from '../core/domain-error.ts'
 import type { Item } from '../core/item.ts'
-import { MAX_RECENT_BYTES, MAX_RECENT_ITEM_BYTES } from '../core/limits.ts'
+import { KIB, MAX_RECENT_BYTES, MAX_RECENT_ITEM_BYTES } from '../core/limits.ts'
 import { messageOf } from '../lib/describe-failure.ts'
+import { utf8Of } from '../lib/long-text.ts'
 import { only, readWhole } from '../lib/read-bytes.ts'
 import { Semaphore } from '../lib/semaphore.ts'
 import { Subscribers } from '../lib/subscribers.ts'
-import type { BlobStore, HashedBlob } from '../ports/blob.ts'
+import type { Blob, BlobStore, OpenBlob } from '../ports/blob.ts'
 import type { InboundBytes, InboundPipeline, Origin } from '../ports/inbound-pipeline.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { RecentItem, RecentItems, Sender } from '../ports/panel.ts'
+
+/** The beginning of a text that is at hand, to be shown in a list. */
+const BEGINNING_BYTES: number = 4 * KIB
+
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+
+interface Entry extends RecentItem {
+  readonly blob: RememberedBytes
+}
 
 interface RememberedItemsDeps {
   readonly inbound: InboundPipeline
@@ -35,7 +47,7 @@ export class RememberedItems implements RecentItems {
   /** Bytes are read for one item at a time. */
   readonly #queue = new Semaphore(1)
   /** The newest first. */
-  #entries: readonly RecentItem[] = []
+  #entries: readonly Entry[] = []
   #last: { readonly activatedAt: number; readonly sender: Sender } | undefined
   #ids = 0
 
@@ -49,14 +61,17 @@ export class RememberedItems implements RecentItems {
 
   /** Remembers an item that has become current. */
   async add(stored: StoredItem, origin: Origin): Promise<void> {
-    const { item, blob } = stored
+    const { item } = stored
     const sender = toSender(origin)
     this.#last = { activatedAt: item.activatedAt, sender }
     const isKept = item.type !== 'Group' && item.size <= MAX_RECENT_ITEM_BYTES
     if (isKept && this.#deps.most > 0) {
       await this.#queue.run(async () => {
-        const bytes = blob && (await this.#read(blob))
-        if (blob === undefined || bytes !== undefined) this.#insert(item, sender, bytes)
+        const same = this.#entries.find((one) => isSame(one, item))
+        // There is never more in memory than there may be, not even until it is read.
+        if (same === undefined) this.#makeRoom(item)
+        const bytes = same === undefined ? await this.#read(stored) : same.blob.bytes
+        if (bytes !== undefined) this.#insert(item, sender, bytes, same)
       })
     }
     this.#subscribers.notify()
@@ -69,10 +84,16 @@ export class RememberedItems implements RecentItems {
   async activate(id: string): Promise<boolean> {
     const entry = this.#entries.find((one) => one.id === id)
     if (entry === undefined) return false
-    const { type, text, dataName, bytes } = entry
+    const {
+      type,
+      dataName,
+      blob: { bytes },
+    } = entry
+    if (bytes === undefined) return false
     const { inbound, blobs, owner } = this.#deps
+    const text = type === 'Text' ? decoder.decode(bytes) : entry.text
     const what = { origin: owner, type, text, dataName, hash: '' }
-    if (bytes === undefined) {
+    if (type === 'Text') {
       await inbound.apply({ ...what, bytes: { kind: 'none' } })
       return true
     }
@@ -89,7 +110,7 @@ export class RememberedItems implements RecentItems {
 
   forget(id?: string): boolean {
     const before = this.#entries
-    this.#entries = id === undefined ? [] : before.filter((entry) => entry.id !== id)
+    this.#keep(id === undefined ? [] : before.filter((entry) => entry.id !== id))
     this.#subscribers.notify()
     return this.#entries.length < before.length
   }
@@ -99,40 +120,88 @@ export class RememberedItems implements RecentItems {
   }
 
   /** @returns `undefined` when another item has taken its place, or the copied file is gone. */
-  async #read(blob: HashedBlob): Promise<Uint8Array | undefined> {
+  async #read({ item, blob }: StoredItem): Promise<Uint8Array | undefined> {
     try {
-      return await readWhole(blob)
+      return await (blob === undefined ? utf8Of(item, item.size) : readWhole(blob))
     } catch (error) {
       this.#deps.logger.debug('Cannot remember an item', { reason: messageOf(error) })
       return undefined
     }
   }
 
-  #insert(item: Item, sender: Sender, bytes: Uint8Array | undefined): void {
-    const { type, text, dataName, mediaType, size, contentHash, contentId, activatedAt } = item
+  #insert(item: Item, sender: Sender, bytes: Uint8Array, same: Entry | undefined): void {
+    const { type, dataName, mediaType, size, contentHash, contentId, activatedAt } = item
     this.#ids += 1
-    const what = { type, text, dataName, mediaType, size, contentHash, contentId, activatedAt }
-    const entry: RecentItem = { id: String(this.#ids), ...what, sender, bytes }
-    const others = this.#entries.filter((one) => !isSame(one, entry))
-    this.#entries = fitting([entry, ...others], this.#deps.most)
+    const what = { type, dataName, mediaType, size, contentHash, contentId, activatedAt }
+    const text = type === 'Text' ? beginningOf(bytes) : item.text
+    const blob = same?.blob ?? new RememberedBytes(bytes, activatedAt)
+    const entry: Entry = { id: String(this.#ids), ...what, text, sender, blob }
+    const others = this.#entries.filter((one) => one !== same)
+    this.#keep([entry, ...others].slice(0, this.#deps.most))
+  }
+
+  /** For an item that comes: with it there are no more bytes than there may be. */
+  #makeRoom({ type, size, text }: Item): void {
+    let room = MAX_RECENT_BYTES - size - 2 * (type === 'Text' ? BEGINNING_BYTES : text.length)
+    const fitting = this.#entries.filter((one) => {
+      room -= one.size + 2 * one.text.length
+      return room >= 0
+    })
+    this.#keep(fitting)
+  }
+
+  #keep(entries: readonly Entry[]): void {
+    const kept = new Set(entries.map(({ blob }) => blob))
+    for (const { blob } of this.#entries) if (!kept.has(blob)) blob.forget()
+    this.#entries = entries
   }
 }
 
-/** As many of the newest as there may be, and have room together. */
-function fitting(entries: readonly RecentItem[], most: number): readonly RecentItem[] {
-  let room = MAX_RECENT_BYTES
-  return entries.slice(0, most).filter((entry) => {
-    room -= memoryOf(entry)
-    return room >= 0
-  })
+/** Bytes in memory until they are forgotten. */
+class RememberedBytes implements Blob {
+  readonly size: number
+  readonly modifiedAt: number
+  #bytes: Uint8Array | undefined
+
+  constructor(bytes: Uint8Array, modifiedAt: number) {
+    this.size = bytes.length
+    this.modifiedAt = modifiedAt
+    this.#bytes = bytes
+  }
+
+  get bytes(): Uint8Array | undefined {
+    return this.#bytes
+  }
+
+  forget(): void {
+    this.#bytes = undefined
+  }
+
+  async open(): Promise<OpenBlob> {
+    this.#get()
+    const read = async (target: Uint8Array, position: number): Promise<number> => {
+      const part = this.#get().subarray(position, position + target.length)
+      target.set(part)
+      return part.length
+    }
+    return { read, close: async () => undefined }
+  }
+
+  #get(): Uint8Array {
+    if (this.#bytes !== undefined) return this.#bytes
+    throw new DomainError('BLOB_GONE', 'Cannot read the bytes: they are not remembered any more')
+  }
+}
+/** A text of its own: a part of a long text would keep all of it. */
+function beginningOf(utf8: Uint8Array): string {
+  const start = utf8.subarray(0, BEGINNING_BYTES)
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(start, { stream: true })
 }
 
-/** The bytes of a Text are its text; what has bytes also has a text, which is its name. */
-function memoryOf({ type, size, text }: RecentItem): number {
-  return type === 'Text' ? size : size + 2 * text.length
-}
-
-function isSame(a: RecentItem, b: RecentItem): boolean {
+function isSame(
+  a: Pick<Item, 'type' | 'contentHash' | 'dataName'>,
+  b: Pick<Item, 'type' | 'contentHash' | 'dataName'>,
+): boolean {
   return a.type === b.type && a.contentHash === b.contentHash && a.dataName === b.dataName
 }
 

@@ -94,16 +94,38 @@ export async function prepareText(subject: WithText, most: number = Infinity): P
   return true
 }
 
+/**
+ * Encodes the text of a subject, and lets others have their turn. Where nothing in its JSON is
+ * escaped, which is there already, the bytes are those of that.
+ *
+ * @param size How many there are.
+ */
+export async function utf8Of(subject: WithText, size: number): Promise<Uint8Array> {
+  const json = texts.get(subject)
+  if (json?.length === size + 2) return json.subarray(1, -1)
+  const bytes = new Uint8Array(size)
+  let length = 0
+  for (const part of partsOf(subject.text)) {
+    length += encoder.encodeInto(part, bytes.subarray(length)).written
+    if (length < size) await turn()
+  }
+  return bytes
+}
+
 /** The JSON of a text, with its quotes. */
 function* encodeText(text: string): Generator<Uint8Array, void> {
   yield encoder.encode('"')
+  for (const part of partsOf(text)) yield encoder.encode(JSON.stringify(part).slice(1, -1))
+  yield encoder.encode('"')
+}
+
+function* partsOf(text: string): Generator<string, void> {
   for (let start = 0; start < text.length; ) {
     const last = text.charCodeAt(start + PIECE_LENGTH - 1)
     // Both halves of a character stay together: each by itself would be escaped.
     const isHalf = last >= 0xd800 && last <= 0xdbff
     const end = start + PIECE_LENGTH - (isHalf ? 1 : 0)
-    yield encoder.encode(JSON.stringify(text.slice(start, end)).slice(1, -1))
+    yield text.slice(start, end)
     start = end
   }
-  yield encoder.encode('"')
 }

@@ -46,16 +46,6 @@ export async function* blocksOf(
   }
 }
 
-/** Bytes in memory as bytes at rest. */
-export function blobOf(bytes: Uint8Array): Openable & { readonly size: number } {
-  const read = async (target: Uint8Array, position: number): Promise<number> => {
-    const part = bytes.subarray(position, position + target.length)
-    target.set(part)
-    return part.length
-  }
-  return { size: bytes.length, open: async () => ({ read, close: async () => {} }) }
-}
-
 /** Which bytes {@link blocksOf} yields, and how many at a time. */
 export interface BlockOptions {
   readonly blockSize: number

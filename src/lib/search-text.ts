@@ -12,7 +12,7 @@ export const MAX_SEARCH_LENGTH = 200
 const PIECE_LENGTH: number = 256 * 1024
 
 /** Each piece begins in the one before: room for a word, and for what its case depends on. */
-const OVERLAP: number = 2 * MAX_SEARCH_LENGTH
+export const SEARCH_OVERLAP: number = 2 * MAX_SEARCH_LENGTH
 
 /**
  * Whether a text has a word in it, in any letter case. Others have their turn between two pieces of
@@ -31,7 +31,7 @@ export async function containsWord(
   for (let start = 0; start < text.length; start += PIECE_LENGTH) {
     if (start > 0) await turn()
     signal?.throwIfAborted()
-    const piece = text.slice(Math.max(0, start - OVERLAP), start + PIECE_LENGTH)
+    const piece = text.slice(Math.max(0, start - SEARCH_OVERLAP), start + PIECE_LENGTH)
     if (piece.toLowerCase().includes(word)) return true
   }
   return false

@@ -2,6 +2,7 @@
 
 import type { Item } from '../core/item.ts'
 import type { Admin, Pause } from './admin.ts'
+import type { Blob } from './blob.ts'
 import type { StoredItem } from './latest-item.ts'
 import type { Transfers } from './transfers.ts'
 
@@ -23,16 +24,18 @@ export interface Sender {
 
 /** An item that can be made current again. */
 export interface RecentItem
-  extends Pick<Item, 'type' | 'text' | 'dataName' | 'mediaType' | 'contentHash' | 'contentId'> {
+  extends Pick<Item, 'type' | 'dataName' | 'mediaType' | 'contentHash' | 'contentId'> {
   /** Names it until the daemon ends. */
   readonly id: string
+  /** The beginning of a Text, 4 KiB at most; what its sender called any other. */
+  readonly text: string
   /** In bytes. */
   readonly size: number
   /** When it became current, in Unix milliseconds. */
   readonly activatedAt: number
   readonly sender: Sender
-  /** `undefined` for a Text. */
-  readonly bytes: Uint8Array | undefined
+  /** UTF-8 for a Text. Gone when it is not remembered any more, also for who reads them then. */
+  readonly blob: Blob
 }
 
 /** The recent items, which are kept in memory, and nowhere else. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { MIB } from '../../src/core/limits.ts'
-import { recentText, textItem } from './support/items.ts'
+import { bytesOfLate, recentText, textItem } from './support/items.ts'
 import { openControl, OWNER } from './support/open-control.ts'
 
 describe('the recent items', () => {
@@ -19,6 +19,8 @@ describe('the recent items', () => {
     const { ask, panel } = await openControl(t)
     const text = `Once ${'ü'.repeat(500)} UPON a time`
     panel.recent.list = [recentText('7', text), recentText('8', 'x')]
+    const long = `${'\u4e2d'.repeat(MIB / 3 - 0.5)}Middle${'\u4e2d'.repeat(9)}`
+    panel.recent.list = [...panel.recent.list, { ...recentText('6', long), text: 'Begins' }]
     assert.equal((await ask('/recent/7/text', { headers: OWNER })).body, text)
     assert.equal((await ask('/recent/9/text', { headers: OWNER })).status, 404)
     const find = async (word: string) => {
@@ -26,19 +28,20 @@ describe('the recent items', () => {
       return JSON.parse((await ask('/recent', request)).body)
     }
     assert.deepEqual(await find('Upon a'), { ids: ['7'] })
+    assert.deepEqual(await find('middle'), { ids: ['6'] })
     assert.deepEqual(await find('y'), { ids: [] })
     const forget = { method: 'DELETE', headers: OWNER }
     assert.equal((await ask('/recent/7', forget)).status, 200)
     assert.equal((await ask('/recent/7', forget)).status, 404)
     assert.deepEqual(
       panel.recent.list.map(({ id }) => id),
-      ['8'],
+      ['8', '6'],
     )
   })
 
   it('show a picture, and nothing that a browser would run', async (t) => {
     const { ask, panel } = await openControl(t)
-    const picture = { ...recentText('7', 'a.png'), type: 'Image', bytes: Buffer.from('x') } as const
+    const picture = { ...recentText('7', 'a.png'), type: 'Image', blob: bytesOfLate('x') } as const
     panel.recent.list = [
       { ...picture, mediaType: 'image/png' },
       { ...picture, id: '8', mediaType: 'image/svg+xml' },

@@ -139,6 +139,45 @@ describe('RememberedItems', () => {
     assert.ok(total <= MAX_RECENT_BYTES)
   })
 
+  it('keeps long texts as bytes, and brings them back as they were', async () => {
+    const { recent, latest, push, settle } = setUp()
+    const texts = [`\u{feff}${'one\n'.repeat(MIB)}\u{1f44b}`, '\u{1f44b}'.repeat(MIB)]
+    for (const text of texts) await push({ text })
+    for (const text of texts) {
+      const { id, size } = recent.list[1] ?? { id: '' }
+      assert.equal(size, Buffer.byteLength(text))
+      assert.equal(await recent.activate(id), true)
+      await settle()
+      assert.ok(latest.current?.item.text === text)
+    }
+    assert.deepEqual(
+      recent.list.map(({ text }) => text),
+      texts.toReversed().map((text) => Buffer.from(text).subarray(0, 4096).toString()),
+    )
+  })
+
+  it('gives the bytes up when they are not remembered, also under who reads them', async () => {
+    const { recent, push, pushBytes, listed } = setUp()
+    const open = async () => (await recent.list[0]?.blob.open()) ?? assert.fail('nothing there')
+    const gone = { code: 'BLOB_GONE' }
+    await pushBytes('File', 'a', randomBytes(10))
+    const first = await open()
+    assert.equal(await first.read(new Uint8Array(6), 5), 5)
+    // Comes again, and stays.
+    await pushBytes('File', 'b', randomBytes(10))
+    await push({ text: 'x' })
+    await recent.activate(recent.list[2]?.id ?? '')
+    assert.equal(await first.read(new Uint8Array(6), 5), 5)
+    for (const name of ['c', 'd']) await pushBytes('File', name, randomBytes(8 * MIB - 2))
+    assert.deepEqual(listed(), ['d', 'c'])
+    await assert.rejects(first.read(new Uint8Array(6), 5), gone)
+    const [{ blob } = assert.fail('nothing there')] = recent.list
+    const last = await blob.open()
+    recent.forget()
+    await assert.rejects(last.read(new Uint8Array(6), 5), gone)
+    await assert.rejects(blob.open(), gone)
+  })
+
   it('counts the texts that come with files', async () => {
     const { push, blobs, recent } = setUp(10_000)
     const text = 'x'.repeat(100_000)

@@ -5,6 +5,7 @@
 
 import { contentIdOf } from '../../../src/hashing/content-id.ts'
 import { only } from '../../../src/lib/read-bytes.ts'
+import type { Blob } from '../../../src/ports/blob.ts'
 import type { StoredItem } from '../../../src/ports/latest-item.ts'
 import type { RecentItem } from '../../../src/ports/panel.ts'
 import * as items from '../../support/latest-item-contract.ts'
@@ -32,10 +33,17 @@ export async function bytesItem(known: BytesItem): Promise<StoredItem> {
   return { item, blob }
 }
 
+/** The bytes of an item of late. */
+export function bytesOfLate(content: string): Blob {
+  const bytes = Buffer.from(content)
+  const read = async (target: Uint8Array, from: number) => bytes.copy(target, 0, from)
+  return { size: bytes.length, modifiedAt: 0, open: async () => ({ read, close: async () => {} }) }
+}
+
 /** A text of late, which was copied. */
 export function recentText(id: string, text: string): RecentItem {
   const sender = { kind: 'clipboard', deviceId: undefined } as const
   const facts = { dataName: '', mediaType: 'text/plain', size: text.length, activatedAt: 5 }
   const hashes = { contentHash: id, contentId: `blake3v1:${id}` } as const
-  return { id, type: 'Text', text, ...facts, ...hashes, sender, bytes: undefined }
+  return { id, type: 'Text', text, ...facts, ...hashes, sender, blob: bytesOfLate(text) }
 }

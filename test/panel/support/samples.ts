@@ -7,7 +7,7 @@ import { PNG } from 'pngjs'
 import type { DaemonStatus, DeviceSummary } from '../../../src/ports/admin.ts'
 import type { StoredItem } from '../../../src/ports/latest-item.ts'
 import type { RecentItem } from '../../../src/ports/panel.ts'
-import { bytesItem, textItem } from '../../control/support/items.ts'
+import { bytesItem, bytesOfLate, textItem } from '../../control/support/items.ts'
 import { deviceOf, NOW } from './showroom.ts'
 
 const SECOND_MS = 1000
@@ -114,7 +114,7 @@ export function createRecent(activatedAt: number): readonly RecentItem[] {
     mediaType: '',
     contentHash: String(index),
     contentId: `blake3v1:${index}` as const,
-    bytes: undefined,
+    blob: bytesOfLate(''),
     activatedAt: activatedAt - index * 7 * 60 * SECOND_MS,
     ...item,
   }))
