@@ -111,6 +111,11 @@ const UNFIT: Readonly<Record<string, Buffer>> = {
   }),
 }
 
+/** Blocks of deflate that are of no bytes, of 5 bytes each. */
+function emptyBlocks(count: number): Buffer {
+  return Buffer.concat(Array.from({ length: count }, () => Buffer.from([0, 0, 0, 0xff, 0xff])))
+}
+
 describe('the hash of what is unpacked of an archive that came', () => {
   it('is of its files and folders as programs paste them', needs('python3'), async (t) => {
     const { folder, ask, logger } = await setUp(t)
@@ -186,6 +191,16 @@ describe('the hash of what is unpacked of an archive that came', () => {
       assert.equal(await ask(bytes), undefined, what)
     }
     assert.deepEqual(logger.lines, [])
+  })
+
+  it('is not there for what takes much more than it is when unpacked', async (t) => {
+    const { ask } = await setUp(t)
+    const content = Buffer.from('x')
+    const packedIn = (blocks: number) =>
+      ask(zipOf({ name: 'a', method: 8, content, before: emptyBlocks(blocks) }))
+    assert.equal(await packedIn(100), groupHashOf({ a: 'x' }))
+    assert.equal(await packedIn(300), undefined)
+    assert.equal(await ask(zipOf({ name: 'a', content, behind: Buffer.alloc(1) })), undefined)
   })
 
   it('is not there when the bytes cannot be read, which the log tells', async (t) => {

@@ -11,6 +11,8 @@ export interface ZipEntry {
   /** As it is declared. */
   readonly size?: number
   readonly offset?: number
+  /** Bytes before those that are packed, as {@link behind} them. */
+  readonly before?: Uint8Array
   /** Bytes behind those that are packed. */
   readonly behind?: Uint8Array
 }
@@ -21,7 +23,8 @@ export function zipOf(...entries: readonly ZipEntry[]): Buffer {
   let at = 0
   for (const { name, content = Buffer.from('x'), method = 0, flags = 0, ...told } of entries) {
     const deflated = method === 8 ? deflateRawSync(content) : content
-    const packed = told.behind ? Buffer.concat([deflated, told.behind]) : deflated
+    const { before = Buffer.alloc(0), behind = Buffer.alloc(0) } = told
+    const packed = Buffer.concat([before, deflated, behind])
     const bytes = Buffer.from(name)
     const header = Buffer.alloc(30)
     header.write('PK\x03\x04')

@@ -41,6 +41,10 @@ const MAX_AT_ONCE_BYTES = 128 * 1024
 /** Node takes no smaller ones. */
 const MIN_CHUNK_BYTES = 64
 
+/** Compressors pack by less than this into more than it was: an eighth, and some bytes. */
+const MOST_GROWTH = 1 / 8
+const MOST_GROWTH_BYTES = 1024
+
 const STORED = 0
 const DEFLATED = 8
 
@@ -136,6 +140,9 @@ function parentOf(name) {
 async function hashFile(fd, { flags, method, packed, size, offset }) {
   const isKnown = method === STORED || method === DEFLATED
   if (!isKnown || isEncrypted({ flags })) throw unfit()
+  // Blocks of nothing take seconds, and their output has no end that could stop them.
+  const mostPacked = method === STORED ? size : size * (1 + MOST_GROWTH) + MOST_GROWTH_BYTES
+  if (packed > mostPacked) throw unfit()
   const start = startOf(readAt(fd, offset, LOCAL_BYTES), { offset })
   const sha256 = createHash('sha256')
   let seen = 0
