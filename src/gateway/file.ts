@@ -23,7 +23,7 @@ import {
 } from './partial-uploads.ts'
 import { followed } from './running-transfers.ts'
 import { checkWhole, DIGEST_FIELDS, readDigests, TRANSFER_HASH } from './transfer-hash.ts'
-import { BATCH_FIELD, readMember } from './wire/batch.ts'
+import { BATCH_FIELD, findMember, readMember } from './wire/batch.ts'
 
 type FileParams = { readonly dataName: string }
 type FileHandler = Handler<Principal, FileParams>
@@ -99,7 +99,7 @@ export function bindEarlier({
   staging,
 }: Pick<HandlerDeps, 'staging'>): Preparation<Principal, FileParams> {
   return async ({ request, params, principal }) => {
-    if (request.headers[BATCH_FIELD] !== undefined) return
+    if (findMember(request.headers) !== undefined) return
     await staging.bind(principal.id, params.dataName)
   }
 }

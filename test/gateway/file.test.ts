@@ -88,6 +88,16 @@ describe('PUT /file/{dataName}', () => {
     }
   })
 
+  it('binds an earlier upload of its name also when its own header is malformed', async (t) => {
+    const { phone } = await serveGateway(t)
+    const put = (path: string, body: string, headers = {}) =>
+      phone.fetch(path, { method: 'PUT', body, headers })
+    assert.equal((await put('/file/a', 'one')).status, 200)
+    assert.equal((await put('/file/a', 'two', { 'X-Clipgate-Batch': 'x' })).status, 400)
+    const document = { type: 'File', dataName: 'a', hasData: true, hash: sha256('two') }
+    assert.equal((await put('/Sync.json', JSON.stringify(document))).status, 404)
+  })
+
   it('lets a Group come whose hash is not that of its archive, whoever hashes as we do', async (t) => {
     const { phone } = await serveGateway(t)
     const pushes = async (type: string, body: string, hash: string) => {

@@ -18,13 +18,17 @@ export const BATCH_FIELD: string = BATCH_HEADER.toLowerCase()
  * @throws {HttpError} `BAD_REQUEST`.
  */
 export function readMember(headers: NodeJS.Dict<string | string[]>): BatchMember | undefined {
-  const value = headers[BATCH_FIELD]
-  if (value === undefined) return undefined
-  const [batch = '', digits = '', ...rest] = String(value).split('/')
-  const number = /^[1-9][0-9]{0,3}$/.test(digits) ? Number(digits) : 0
-  if (rest.length === 0 && isBatchId(batch) && isNumber(number)) return { batch, number }
+  const member = findMember(headers)
+  if (member !== undefined || headers[BATCH_FIELD] === undefined) return member
   const detail = `"${BATCH_HEADER}" must be 32 hex digits, a slash, and 1 to ${MAX_BATCH_UPLOADS}`
   throw new HttpError('BAD_REQUEST', detail)
+}
+
+/** As {@link readMember}; a header that does not parse counts as not sent. */
+export function findMember(headers: NodeJS.Dict<string | string[]>): BatchMember | undefined {
+  const [batch = '', digits = '', ...rest] = String(headers[BATCH_FIELD]).split('/')
+  const number = /^[1-9][0-9]{0,3}$/.test(digits) ? Number(digits) : 0
+  return rest.length === 0 && isBatchId(batch) && isNumber(number) ? { batch, number } : undefined
 }
 
 /**
