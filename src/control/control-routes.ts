@@ -118,11 +118,11 @@ export function createControlRoutes(parts: ControlParts): readonly Route<Owner>[
     jsonRoute('GET', '/devices', () => admin.devices()),
     jsonRoute('POST', '/devices', async (call) => {
       const request = await readMembers(call, decodePairRequest)
-      return withCodes(await adminOf(call.principal).pair(request))
+      return withCodes(await adminOf(call.principal).pair(request, call.signal))
     }),
     jsonRoute('POST', '/devices/{id}/rotate', async (call) => {
       const { url } = await readMembers(call, decodeRotateRequest)
-      return withCodes(await adminOf(call.principal).rotate(call.params.id, url))
+      return withCodes(await adminOf(call.principal).rotate(call.params.id, url, call.signal))
     }),
     jsonRoute('DELETE', '/devices/{id}', ({ params, principal }) => {
       return adminOf(principal).revoke(params.id)

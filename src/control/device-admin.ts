@@ -56,16 +56,22 @@ export function createDeviceAdmin(options: DeviceAdminOptions): Admin {
     return url === undefined ? linkBase() : { url, warning: undefined }
   }
 
-  async function pair({ url, ...wanted }: PairRequest): Promise<Pairing> {
+  async function pair({ url, ...wanted }: PairRequest, signal?: AbortSignal): Promise<Pairing> {
     const base = baseOf(url)
     checkLinkable(base.url, wanted.username, wanted.password)
-    return toPairing(await devices.add({ ...wanted, linkUrl: base.url }), base, hasPhonePage)
+    const minted = await devices.add({ ...wanted, linkUrl: base.url }, signal)
+    return toPairing(minted, base, hasPhonePage)
   }
 
-  async function rotate(idOrUsername: string, url?: string): Promise<Pairing> {
+  async function rotate(
+    idOrUsername: string,
+    url?: string,
+    signal?: AbortSignal,
+  ): Promise<Pairing> {
     const base = baseOf(url)
     checkLinkable(base.url, devices.find(idOrUsername)?.username, undefined)
-    return toPairing(await devices.rotate(idOrUsername, undefined, base.url), base, hasPhonePage)
+    const minted = await devices.rotate(idOrUsername, undefined, base.url, signal)
+    return toPairing(minted, base, hasPhonePage)
   }
 
   return {
@@ -98,16 +104,20 @@ export function withTrail(admin: Admin, logger: Logger, by: ChangedBy): Admin {
     logger.info(message, { device: id, label, by })
   }
 
-  async function pair(request: PairRequest): Promise<Pairing> {
-    const pairing = await admin.pair(request)
+  async function pair(request: PairRequest, signal?: AbortSignal): Promise<Pairing> {
+    const pairing = await admin.pair(request, signal)
     tell('A device was paired', pairing)
     return pairing
   }
 
-  async function rotate(idOrUsername: string, url?: string): Promise<Pairing> {
+  async function rotate(
+    idOrUsername: string,
+    url?: string,
+    signal?: AbortSignal,
+  ): Promise<Pairing> {
     const before = await find(idOrUsername)
     try {
-      const pairing = await admin.rotate(idOrUsername, url)
+      const pairing = await admin.rotate(idOrUsername, url, signal)
       tell('A device was given a new password', pairing)
       return pairing
     } catch (error) {

@@ -105,12 +105,14 @@ export class JsonDeviceRegistry implements DeviceRegistry {
     return device?.passwordHash !== undefined && device.passwordHash === passwordHash
   }
 
-  async add(wanted: NewDevice): Promise<MintedDevice> {
+  async add(wanted: NewDevice, signal?: AbortSignal): Promise<MintedDevice> {
     // Refuses before it pays for a hash; what holds is decided when its turn has come.
     chooseNames(wanted, this.#devices.list)
     const password = choosePassword(wanted.password)
     const passwordHash = await this.#options.hasher.hashPassword(password)
     return this.#change(async () => {
+      // Nobody would be shown the password.
+      signal?.throwIfAborted()
       const device: Device = {
         id: mintDeviceId(),
         kind: wanted.kind,
@@ -132,11 +134,17 @@ export class JsonDeviceRegistry implements DeviceRegistry {
     })
   }
 
-  async rotate(idOrUsername: string, wanted?: string, linkUrl?: string): Promise<MintedDevice> {
+  async rotate(
+    idOrUsername: string,
+    wanted?: string,
+    linkUrl?: string,
+    signal?: AbortSignal,
+  ): Promise<MintedDevice> {
     const { id } = this.#get(idOrUsername)
     const password = choosePassword(wanted)
     const passwordHash = await this.#options.hasher.hashPassword(password)
     return this.#end(async () => {
+      signal?.throwIfAborted()
       const next = this.#withHash(id, passwordHash, linkUrl)
       try {
         await this.#saver.save(next)

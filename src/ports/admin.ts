@@ -138,10 +138,10 @@ export interface DaemonStatus {
 export interface Admin {
   status(): Promise<DaemonStatus>
   devices(): Promise<readonly DeviceSummary[]>
-  /** @throws {DomainError} as `DeviceRegistry.add`. */
-  pair(request: PairRequest): Promise<Pairing>
+  /** @param signal As `DeviceRegistry.add`. @throws {DomainError} as that. */
+  pair(request: PairRequest, signal?: AbortSignal): Promise<Pairing>
   /** @param url Base URL for the link. @throws {DomainError} as `DeviceRegistry.rotate`. */
-  rotate(idOrUsername: string, url?: string): Promise<Pairing>
+  rotate(idOrUsername: string, url?: string, signal?: AbortSignal): Promise<Pairing>
   /** @throws {DomainError} as `DeviceRegistry.revoke`; without a daemon also `NO_SPACE`. */
   revoke(idOrUsername: string): Promise<Revocation>
   /** @throws as `Peers.join`. */

@@ -110,10 +110,11 @@ export interface DeviceRegistry {
   /**
    * Pairs a device, durably.
    *
+   * @param signal Aborted when nobody waits any more for the password; then nothing is changed.
    * @throws {DomainError} `USERNAME_INVALID`, `USERNAME_TAKEN`, `PASSWORD_INVALID`,
    *   `LABEL_INVALID`, `NO_SPACE`.
    */
-  add(device: NewDevice): Promise<MintedDevice>
+  add(device: NewDevice, signal?: AbortSignal): Promise<MintedDevice>
 
   /**
    * Gives a device a new password. The old one fails, and whoever listens to `onCredentialGone` has
@@ -123,9 +124,15 @@ export interface DeviceRegistry {
    * device is left without a valid credential until it is rotated again.
    *
    * @param linkUrl Base URL in its new link; that of the old one unless given.
+   * @param signal As for {@link add}.
    * @throws {DomainError} `NO_SUCH_DEVICE`; `PASSWORD_INVALID`; `NO_SPACE`.
    */
-  rotate(idOrUsername: string, password?: string, linkUrl?: string): Promise<MintedDevice>
+  rotate(
+    idOrUsername: string,
+    password?: string,
+    linkUrl?: string,
+    signal?: AbortSignal,
+  ): Promise<MintedDevice>
 
   /**
    * Removes a device, as `rotate` about its credential. It counts also when it cannot be saved, and

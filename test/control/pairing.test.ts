@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict'
-import { readdir, stat } from 'node:fs/promises'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { request } from 'node:http'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { createControlToken, readControlToken } from '../../src/control/control-token.ts'
+import { JsonDeviceRegistry } from '../../src/devices/json-device-registry.ts'
 import { parseConnectLink } from '../../src/link/connect-link.ts'
 import type { PairRequest } from '../../src/ports/admin.ts'
-import { createFakeAdmin, PHONE } from '../support/fake-admin.ts'
+import { CaptureLogger } from '../support/capture-logger.ts'
+import { createFakeAdmin, PHONE, type FakeAdmin } from '../support/fake-admin.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { FakeHasher } from '../support/fake-hasher.ts'
+import { Mailbox } from '../support/mailbox.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { openControl, OWNER } from './support/open-control.ts'
 
 describe('the token of the control listener', () => {
   it('is new at each start, and in a private file', async (t) => {
@@ -19,6 +26,63 @@ describe('the token of the control listener', () => {
     const [name = ''] = await readdir(folder)
     assert.equal(name, 'control.token')
     assert.equal((await stat(join(folder, name))).mode & 0o777, 0o600)
+  })
+})
+
+describe('a password that nobody waits for any more', () => {
+  it('is given to no device: none is paired, and none rotated', async (t) => {
+    const path = join(await temporaryFolder(t), 'devices.json')
+    const hashing = new Mailbox<() => void>()
+    const hasher = {
+      hashPassword: async (password: string) => {
+        await new Promise<void>((resolve) => hashing.put(resolve))
+        return new FakeHasher().hashPassword(password)
+      },
+    }
+    const deps = { hasher, clock: new FakeClock(), logger: new CaptureLogger() }
+    const devices = await JsonDeviceRegistry.open({ path, ...deps })
+    const paired = devices.add({ kind: 'phone' })
+    ;(await hashing.next())()
+    const { device } = await paired
+    const before = [await readFile(path, 'utf8'), devices.revision]
+
+    const admin = createFakeAdmin({}, true, devices)
+    const outcomes: Promise<unknown>[] = []
+    const left = new Mailbox<string>()
+    const watch = (made: Promise<unknown>, signal: AbortSignal | undefined): void => {
+      outcomes.push(made.catch(({ name }: Error) => name))
+      signal?.addEventListener('abort', () => left.put('left'))
+    }
+    const watched: FakeAdmin = {
+      ...admin,
+      pair: (request, signal) => {
+        const made = admin.pair(request, signal)
+        watch(made, signal)
+        return made
+      },
+      rotate: (id, url, signal) => {
+        const made = admin.rotate(id, url, signal)
+        watch(made, signal)
+        return made
+      },
+    }
+    const { url, logger } = await openControl(t, { admin: watched })
+    const headers = { ...OWNER, 'Content-Type': 'application/json' }
+    for (const [asked, body] of [
+      ['/devices', JSON.stringify({ kind: 'phone' })],
+      [`/devices/${device.id}/rotate`, '{}'],
+    ] as const) {
+      const outgoing = request(new URL(asked, url), { method: 'POST', headers, agent: false })
+      outgoing.on('error', () => undefined).end(body)
+      const goOn = await hashing.next()
+      outgoing.destroy()
+      await left.next()
+      goOn()
+    }
+    assert.deepEqual(await Promise.all(outcomes), ['AbortError', 'AbortError'])
+    assert.deepEqual([await readFile(path, 'utf8'), devices.revision], before)
+    assert.deepEqual(logger.lines, [])
+    await devices.close()
   })
 })
 

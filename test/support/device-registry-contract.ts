@@ -168,6 +168,18 @@ export function describeDeviceRegistry(
         assert.deepEqual([registry.revision, registry.list()], before)
       })
 
+      it('changes nothing for those who have gone, nor does pairing', async (t) => {
+        const registry = await open(t)
+        await registry.add(ALICE)
+        const before = [registry.revision, registry.list()]
+        const gone = AbortSignal.abort()
+        const add = registry.add({ kind: 'phone' }, gone)
+        const rotate = registry.rotate('alice_1', undefined, undefined, gone)
+        await assert.rejects(add, { name: 'AbortError' })
+        await assert.rejects(rotate, { name: 'AbortError' })
+        assert.deepEqual([registry.revision, registry.list()], before)
+      })
+
       it('has told that the old credential is gone before it resolves', async (t) => {
         const registry = await open(t)
         const { device } = await registry.add(ALICE)

@@ -3,6 +3,7 @@
 import { createDeviceAdmin, type LinkBase } from '../../src/control/device-admin.ts'
 import { createIdlePeers } from '../../src/peers/peer-connections.ts'
 import type { Admin, DaemonStatus, PairRequest } from '../../src/ports/admin.ts'
+import type { DeviceRegistry } from '../../src/ports/device-registry.ts'
 import { MemoryDeviceRegistry } from './memory-device-registry.ts'
 import { MemoryPeerStore } from './memory-peer-store.ts'
 
@@ -46,10 +47,15 @@ export interface FakeAdmin extends Admin {
   readonly registry: MemoryDeviceRegistry
 }
 
-export function createFakeAdmin(base: Partial<LinkBase> = {}, hasPhonePage = true): FakeAdmin {
+/** @param devices The registry behind it, instead of the one in memory. */
+export function createFakeAdmin(
+  base: Partial<LinkBase> = {},
+  hasPhonePage = true,
+  devices?: DeviceRegistry,
+): FakeAdmin {
   const registry = new MemoryDeviceRegistry()
   const admin = createDeviceAdmin({
-    devices: registry,
+    devices: devices ?? registry,
     status: async () => ({ ...STATUS, devices: registry.list().length }),
     linkBase: () => ({ url: 'http://192.168.1.20:42720', warning: undefined, ...base }),
     hasPhonePage,

@@ -54,7 +54,7 @@ export class MemoryDeviceRegistry implements DeviceRegistry {
     return passwordHash !== undefined && this.find(deviceId)?.passwordHash === passwordHash
   }
 
-  async add(wanted: NewDevice): Promise<MintedDevice> {
+  async add(wanted: NewDevice, signal?: AbortSignal): Promise<MintedDevice> {
     const names = chooseNames(wanted, this.#devices)
     const password = choosePassword(wanted.password)
     const device: Device = {
@@ -71,15 +71,22 @@ export class MemoryDeviceRegistry implements DeviceRegistry {
       usesOldKeys: undefined,
       linkUrl: wanted.linkUrl,
     }
+    signal?.throwIfAborted()
     await this.#replace([...this.#devices, device])
     return { device, password }
   }
 
-  async rotate(idOrUsername: string, wanted?: string, linkUrl?: string): Promise<MintedDevice> {
+  async rotate(
+    idOrUsername: string,
+    wanted?: string,
+    linkUrl?: string,
+    signal?: AbortSignal,
+  ): Promise<MintedDevice> {
     const old = this.#get(idOrUsername)
     const password = choosePassword(wanted)
     const passwordHash = fakeHashOf(old.username, password)
     const device = { ...old, passwordHash, linkUrl: linkUrl ?? old.linkUrl }
+    signal?.throwIfAborted()
     await this.#replace(
       this.#devices.map((other) => (other.id === old.id ? device : other)),
       old.id,
