@@ -67,7 +67,9 @@ export function getRecordData(deps: HandlerDeps): Handler<Device, ProfileParams>
   const { latest, dialects, staging, transfers } = deps
   return async (call) => {
     const id = readProfileId(call.params.profileId)
-    const stored = findItem([latest.current, latest.binary], id, dialects.of(call) === 'sync')
+    const isLenient = dialects.of(call) === 'sync'
+    const candidates = [latest.current, latest.binary]
+    const stored = findItem(candidates, id, isLenient, !dialects.knowsGroups(call))
     if (stored === undefined) throw new HttpError('NOT_FOUND')
     await bindToRead(stored, call.principal, { latest, staging })
     return blobReply(stored, { deviceId: call.principal.id, transfers })
@@ -134,19 +136,23 @@ function readHash(params: HashParams): ProfileId {
  *
  * @param isLenient Whether the type is enough for Image and File. In the dialect `sync` it is, as
  *   clients hash in ways of their own; but not where they ask before they upload.
+ * @param isZip Whether a Group is a File as well, as its document tells a client that knows none.
  */
 function findItem<Stored extends Pick<StoredItem, 'item'>>(
   candidates: readonly (Stored | undefined)[],
   id: ProfileId,
   isLenient: boolean,
+  isZip = false,
 ): Stored | undefined {
   return candidates.find(
-    (stored): stored is Stored => stored !== undefined && answersTo(stored.item, id, isLenient),
+    (stored): stored is Stored =>
+      stored !== undefined && answersTo(stored.item, id, isLenient, isZip),
   )
 }
 
-function answersTo(item: Item, { type, hash }: ProfileId, isLenient: boolean): boolean {
-  if (matchesHash(item, hash)) return isSameKind(item.type, type)
+function answersTo(item: Item, { type, hash }: ProfileId, isLenient: boolean, isZip: boolean) {
+  const known = isZip && item.type === 'Group' ? 'File' : item.type
+  if (matchesHash(item, hash)) return isSameKind(known, type) || isSameKind(item.type, type)
   return isLenient && item.type === type && isFileLike(type)
 }
 

@@ -110,11 +110,25 @@ describe('the hash of a file that a client reads', () => {
   })
 
   it('comes with a file instead of a group for a client that knows no groups', async (t) => {
-    const { read, other } = await serve(t)
+    const { read, other, phone } = await serve(t)
     await other.pushFile('Group', 'files.zip', BYTES)
     const { type, dataName, hash } = await read(UNICLIP)
     assert.deepEqual([type, dataName, hash], ['File', 'files.zip', OF_BYTES])
     assert.equal((await read(DESKTOP))['type'], 'Group')
+    const download = async (as: string, agent: string) => {
+      const path = `/api/history/${as}-${OF_BYTES}/data`
+      const response = await phone.fetch(path, { headers: { 'User-Agent': agent } })
+      const bytes = Buffer.from(await response.arrayBuffer())
+      return response.status === 200 ? bytes.equals(BYTES) : response.status
+    }
+    assert.deepEqual(
+      [await download('File', UNICLIP), await download('Group', UNICLIP)],
+      [true, true],
+    )
+    assert.deepEqual(
+      [await download('File', DESKTOP), await download('Group', DESKTOP)],
+      [404, true],
+    )
   })
 })
 
