@@ -82,8 +82,5 @@ export const MAX_RECENT_ITEMS = 100
 /** All of them together: a third of what a daemon of 50 MiB has. */
 export const MAX_RECENT_BYTES: number = 16 * MIB
 
-/** A longer item would push out all others. */
-export const MAX_RECENT_ITEM_BYTES: number = 8 * MIB
-
 /** A shorter file is there before anybody could read that it is on its way. */
 export const MIN_TOLD_BYTES: number = 8 * MIB

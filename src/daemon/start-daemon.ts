@@ -2,11 +2,12 @@
 
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { MAX_RECENT_BYTES } from '../core/limits.ts'
 import { OWNER_ID } from '../core/owner.ts'
 import { createControl } from '../control/create-control.ts'
 import { CONTROL_TOKEN_FILE, createControlToken } from '../control/control-token.ts'
 import { createDeviceAdmin, type LinkBase, withTrail } from '../control/device-admin.ts'
-import { warnOfShortMemory } from '../devices/login-memory.ts'
+import { affordableBytes, warnOfShortMemory } from '../devices/login-memory.ts'
 import type { Notifier } from '../desktop/notifications/notifier.ts'
 import { createGateway, type Gateway } from '../gateway/create-gateway.ts'
 import { createOwnerRoutes } from '../gateway/owner-routes.ts'
@@ -174,7 +175,8 @@ async function run(parts: Parts): Promise<Daemon> {
     onTrouble: (name, isTrouble) => notifier?.report(name, isTrouble),
   })
   const owner = { kind: 'device', deviceId: OWNER_ID, passwordHash: undefined } as const
-  const recent = new RememberedItems({ ...station, most: settings.recent, owner })
+  const maxBytes = affordableBytes(MAX_RECENT_BYTES)
+  const recent = new RememberedItems({ ...station, most: settings.recent, maxBytes, owner })
   station.inbound.addEffect((stored, origin) => recent.add(stored, origin))
   const { gateway, bound, cut } = await startGateway(parts, listeners, recent)
   const linkBase = () => chooseBaseUrl(bound, readInterfaces(), settings.publicUrl)

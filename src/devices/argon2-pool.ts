@@ -125,12 +125,12 @@ export class Argon2Pool implements ThreadOwner {
   }
 
   /** @throws {DomainError} `VERIFIER_BUSY`, which it says now and then. */
-  checkRoom(spare: number): void {
+  checkRoom(): void {
     const room = this.#room()
-    if (room === undefined || room.left >= LOGIN_BYTES + spare) return
+    if (room === undefined || room.left >= LOGIN_BYTES) return
     if (this.#told.take()) {
       this.#logger?.warn('Logins are refused: the limit on memory has no room for them', {
-        needed: formatBytes(LOGIN_BYTES + spare),
+        needed: formatBytes(LOGIN_BYTES),
         left: formatBytes(Math.max(0, room.left)),
         limit: formatBytes(room.limit),
       })

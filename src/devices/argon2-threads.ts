@@ -6,7 +6,6 @@
 
 import { Worker, type ResourceLimits } from 'node:worker_threads'
 import { DomainError } from '../core/domain-error.ts'
-import { MIB } from '../core/limits.ts'
 import { perClock, type Clock } from '../lib/clock.ts'
 import { MemoryTurn, type MemoryHolder } from '../lib/memory-turn.ts'
 import { ownFile } from '../lib/program-files.ts'
@@ -17,9 +16,6 @@ const IDLE_MS = 5_000
 
 /** A few kilobytes of program. The memory of a run lies outside of what this limits. */
 const HEAP_LIMITS: ResourceLimits = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1 }
-
-/** Once there was a long text, what is left of it goes up and down by so much. */
-const SPARE_BYTES: number = 8 * MIB
 
 /** A job, and who asked for it. */
 export interface PendingJob {
@@ -43,11 +39,8 @@ export interface ThreadOwner {
   readonly hasWaiting: boolean
   /** Takes the job whose turn it is out of its queue. */
   takeNext(): PendingJob | undefined
-  /**
-   * @param spare Bytes that have to be left beside those of the thread.
-   * @throws {DomainError} Why no thread may be started for its jobs.
-   */
-  checkRoom(spare: number): void
+  /** @throws {DomainError} Why no thread may be started for its jobs. */
+  checkRoom(): void
   /** Hears why a thread does not use the kernel. */
   warn(reason: string): void
 }
@@ -71,7 +64,6 @@ export class Argon2Threads implements MemoryHolder {
   readonly #threads = new Set<Thread>()
   /** Somebody else has the memory that a thread would take. */
   #givesWay = false
-  #spare = 0
 
   private constructor(clock: Clock) {
     this.#clock = clock
@@ -114,7 +106,6 @@ export class Argon2Threads implements MemoryHolder {
   /** Ends the threads when their runs have ended: jobs wait from now on. */
   async giveWay(): Promise<void> {
     this.#givesWay = true
-    this.#spare = SPARE_BYTES
     const threads = [...this.#threads]
     for (const thread of threads) if (thread.running === undefined) this.#end(thread)
     await Promise.all(threads.map(({ ended }) => ended))
@@ -131,7 +122,7 @@ export class Argon2Threads implements MemoryHolder {
     const most = Math.max(...[...this.#owners].map(({ maxThreads }) => maxThreads))
     if (this.#threads.size >= most) return undefined
     try {
-      owner.checkRoom(this.#spare)
+      owner.checkRoom()
     } catch (error) {
       if (this.#threads.size > 0) return undefined
       throw error

@@ -9,14 +9,20 @@ import { totalmem } from 'node:os'
 import { MIB } from '../core/limits.ts'
 import { formatBytes } from '../lib/format-bytes.ts'
 
-/** Bytes that a login takes when none was for a while: 64 MiB of Argon2id, and a thread. */
-export const LOGIN_BYTES: number = 68 * MIB
+/**
+ * Bytes that have to be left for a login when none was for a while: 64 MiB of Argon2id, a thread,
+ * and its tables in the kernel are 70; the heap goes up and down by the rest.
+ */
+export const LOGIN_BYTES: number = 74 * MIB
 
 /** Bytes that files take that come: a worker that hashes, and pieces on their way to the disk. */
 export const UPLOAD_BYTES: number = 32 * MIB
 
 /** With this limit a login and the longest texts have room at the same time. */
 export const EASY_BYTES: number = 256 * MIB
+
+/** Below this limit a login takes all that an idle program leaves. */
+const LEAST_BYTES: number = 96 * MIB
 
 /** A limit, in bytes. */
 export interface MemoryRoom {
@@ -41,6 +47,18 @@ export function readMemoryRoom(): MemoryRoom | undefined {
   return taken === undefined ? undefined : { limit, left: limit - taken + readSwap() }
 }
 
+/**
+ * Bytes that may be kept although logins need theirs: a quarter of what a limit has beyond the
+ * least, since nothing takes them back for a login.
+ */
+export function affordableBytes(
+  most: number,
+  room: MemoryRoom | undefined = readMemoryRoom(),
+): number {
+  if (room === undefined) return most
+  return Math.min(most, Math.max(MIB, Math.floor((room.limit - LEAST_BYTES) / 4)))
+}
+
 /** Says when each login would end in a refusal. */
 export function warnOfShortMemory(): string | undefined {
   const room = readMemoryRoom()
@@ -50,7 +68,7 @@ export function warnOfShortMemory(): string | undefined {
   )
   return (
     `Logins need ${needed} of memory, and ${left} are left of the limit of ${limit}: they are ` +
-    'refused; raise the limit to 96 MiB at least, 192 for the longest texts'
+    'refused; raise the limit to 112 MiB at least, 192 for the longest texts'
   )
 }
 

@@ -9,7 +9,7 @@
 
 import { DomainError } from '../core/domain-error.ts'
 import type { Item } from '../core/item.ts'
-import { KIB, MAX_RECENT_BYTES, MAX_RECENT_ITEM_BYTES } from '../core/limits.ts'
+import { KIB, MAX_RECENT_BYTES } from '../core/limits.ts'
 import { messageOf } from '../lib/describe-failure.ts'
 import { utf8Of } from '../lib/long-text.ts'
 import { only, readWhole } from '../lib/read-bytes.ts'
@@ -36,6 +36,8 @@ interface RememberedItemsDeps {
   readonly logger: Logger
   /** How many are kept. */
   readonly most: number
+  /** Bytes of all together, {@link MAX_RECENT_BYTES} unless given. */
+  readonly maxBytes?: number | undefined
   /** The sender of what is made current again. */
   readonly owner: Origin & { readonly kind: 'device' }
 }
@@ -55,6 +57,10 @@ export class RememberedItems implements RecentItems {
     this.#deps = deps
   }
 
+  get #maxBytes(): number {
+    return this.#deps.maxBytes ?? MAX_RECENT_BYTES
+  }
+
   get list(): readonly RecentItem[] {
     return this.#entries
   }
@@ -64,7 +70,8 @@ export class RememberedItems implements RecentItems {
     const { item } = stored
     const sender = toSender(origin)
     this.#last = { activatedAt: item.activatedAt, sender }
-    const isKept = item.type !== 'Group' && item.size <= MAX_RECENT_ITEM_BYTES
+    // A longer item would push out all others.
+    const isKept = item.type !== 'Group' && item.size <= this.#maxBytes / 2
     if (isKept && this.#deps.most > 0) {
       await this.#queue.run(async () => {
         const same = this.#entries.find((one) => isSame(one, item))
@@ -142,7 +149,7 @@ export class RememberedItems implements RecentItems {
 
   /** For an item that comes: with it there are no more bytes than there may be. */
   #makeRoom({ type, size, text }: Item): void {
-    let room = MAX_RECENT_BYTES - size - 2 * (type === 'Text' ? BEGINNING_BYTES : text.length)
+    let room = this.#maxBytes - size - 2 * (type === 'Text' ? BEGINNING_BYTES : text.length)
     const fitting = this.#entries.filter((one) => {
       room -= one.size + 2 * one.text.length
       return room >= 0

@@ -4,7 +4,7 @@ import { getPriority } from 'node:os'
 import { describe, it, type TestContext } from 'node:test'
 import { MIB } from '../../src/core/limits.ts'
 import { Argon2Pool, type Argon2PoolOptions } from '../../src/devices/argon2-pool.ts'
-import type { MemoryRoom } from '../../src/devices/login-memory.ts'
+import { affordableBytes, type MemoryRoom } from '../../src/devices/login-memory.ts'
 import type { Argon2Job } from '../../src/devices/phc-string.ts'
 import type { Place } from '../../src/devices/verification-queue.ts'
 import { MemoryTurn } from '../../src/lib/memory-turn.ts'
@@ -67,18 +67,25 @@ describe('Argon2Pool', () => {
     await assert.rejects(pool.derive(JOB, 'urgent'), refused)
     assert.match(
       logger.text,
-      /^[^\n]*Logins are refused[^\n]*68 MiB[^\n]*40 MiB[^\n]*64 MiB[^\n]*\n?$/,
+      /^[^\n]*Logins are refused[^\n]*74 MiB[^\n]*40 MiB[^\n]*64 MiB[^\n]*\n?$/,
     )
     clock.advance(600_000)
     await assert.rejects(pool.derive(JOB, PLACE), refused)
     assert.equal(logger.text.match(/refused/g)?.length, 2)
 
-    for (room of [{ limit: 96 * MIB, left: 70 * MIB }, undefined]) {
+    for (room of [{ limit: 96 * MIB, left: 74 * MIB }, undefined]) {
       assert.equal((await pool.derive(JOB, PLACE)).length, 32)
     }
     // The memory of a worker that runs is taken already.
     room = { limit: 96 * MIB, left: 2 * MIB }
     assert.equal((await pool.derive(JOB, PLACE)).length, 32)
+  })
+
+  it('leaves to what is kept a part of what a limit has beyond a login', () => {
+    const kept = [64, 96, 112, 128, 512].map(
+      (limit) => affordableBytes(16 * MIB, { limit: limit * MIB, left: 0 }) / MIB,
+    )
+    assert.deepEqual(kept, [1, 1, 4, 8, 16])
   })
 
   it('runs one job after the other, in order', async (t) => {

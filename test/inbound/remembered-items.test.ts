@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import { ChangeHub } from '../../src/inbound/change-hub.ts'
 import { ClipboardPipeline } from '../../src/inbound/clipboard-pipeline.ts'
 import { RememberedItems } from '../../src/inbound/remembered-items.ts'
-import { MAX_RECENT_BYTES, MAX_RECENT_ITEM_BYTES, MIB } from '../../src/core/limits.ts'
+import { MAX_RECENT_BYTES, MIB } from '../../src/core/limits.ts'
 import { only, readWhole } from '../../src/lib/read-bytes.ts'
 import type { InboundItem, Origin } from '../../src/ports/inbound-pipeline.ts'
 import type { LatestItem, StoredItem } from '../../src/ports/latest-item.ts'
@@ -17,7 +17,7 @@ const COPY: Origin = { kind: 'clipboard' }
 const PHONE = { kind: 'device', deviceId: 'did_1' } as const
 const OWNER = { kind: 'device', deviceId: 'owner' } as const
 
-function setUp(most = 20) {
+function setUp(most = 20, maxBytes: number = MAX_RECENT_BYTES) {
   const blobs = new MemoryBlobStore()
   let current: StoredItem | undefined
   // No disk: thousands of items come here.
@@ -38,7 +38,7 @@ function setUp(most = 20) {
     clock,
     logger,
   })
-  const recent = new RememberedItems({ inbound, blobs, logger, most, owner: OWNER })
+  const recent = new RememberedItems({ inbound, blobs, logger, most, maxBytes, owner: OWNER })
   let added: Promise<void>[] = []
   inbound.addEffect((stored, origin) => {
     const work = recent.add(stored, origin)
@@ -129,10 +129,10 @@ describe('RememberedItems', () => {
   it('keeps nothing that is long, nor several files, nor more bytes than it may', async () => {
     const { pushBytes, listed, recent } = setUp()
     await pushBytes('Group', 'folder.zip', randomBytes(10))
-    await pushBytes('File', 'film.mp4', randomBytes(MAX_RECENT_ITEM_BYTES + 1))
+    await pushBytes('File', 'film.mp4', randomBytes(MAX_RECENT_BYTES / 2 + 1))
     assert.deepEqual(listed(), [])
     for (const name of ['1', '2', '3', '4']) {
-      await pushBytes('File', name, randomBytes(MAX_RECENT_ITEM_BYTES - 2 * name.length))
+      await pushBytes('File', name, randomBytes(MAX_RECENT_BYTES / 2 - 2 * name.length))
     }
     assert.deepEqual(listed(), ['4', '3'])
     const total = recent.list.reduce((sum, { size }) => sum + size, 0)
@@ -176,6 +176,16 @@ describe('RememberedItems', () => {
     recent.forget()
     await assert.rejects(last.read(new Uint8Array(6), 5), gone)
     await assert.rejects(blob.open(), gone)
+  })
+
+  it('keeps as much as it is given room for', async () => {
+    const { push, listed } = setUp(20, MIB)
+    for (const letter of 'abc') await push({ text: letter.repeat(MIB / 2 - 8192) })
+    await push({ text: 'd'.repeat(MIB / 2 + 1) })
+    assert.deepEqual(
+      listed().map((text) => text.slice(0, 1)),
+      ['c', 'b'],
+    )
   })
 
   it('counts the texts that come with files', async () => {

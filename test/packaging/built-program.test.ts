@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -213,6 +214,7 @@ describe('the program as it is built', () => {
     for (const [limit, status] of [
       [64, 503],
       [96, 200],
+      [112, 200],
     ] as const) {
       const place = await temporaryFolder(t)
       const home = { main: join(dist, 'cli/main.js'), folder: place, args: ['--headless'] }
@@ -229,6 +231,19 @@ describe('the program as it is built', () => {
       }
       const lines = daemon.stderr().match(/Logins (?:need|are refused).*/g) ?? []
       assert.equal(lines.length, status === 200 ? 0 : 2, daemon.stderr())
+      // Photos stay in memory for a while, and no login behind them may be too much.
+      for (let time = 0; status === 200 && time < 4; time += 1) {
+        const dataName = `${time}.jpg`
+        const put = async (path: string, body: string | Uint8Array<ArrayBuffer>) => {
+          const answer = await fetch(daemon.ready.gateway + path, { method: 'PUT', headers, body })
+          assert.equal(answer.status, 200, daemon.stderr())
+        }
+        await put(`/file/${dataName}`, randomBytes(4 * MIB))
+        await put('/Sync.json', JSON.stringify({ type: 'Image', hasData: true, dataName }))
+        const guess = { authorization: `Basic ${btoa(`${username}:wrong password ${time}`)}` }
+        const answer = await fetch(`${daemon.ready.gateway}/Sync.json`, { headers: guess })
+        assert.match(String(answer.status), limit === 112 ? /401/ : /401|503/, daemon.stderr())
+      }
       assert.equal(await daemon.stop(), 0)
       assert.equal(group.read().killed, 0)
       group.remove()
