@@ -56,7 +56,11 @@ async function shootItems(page: Page, room: Showroom, shoot: Shoot): Promise<voi
     const { type, dataName } = stored.item
     const heading = dataName === '' ? type : dataName
     await page.getByRole('heading', { name: heading, exact: true }).first().waitFor()
-    if (name === 'overview') await page.getByRole('button', { name: /git rebase/ }).waitFor()
+    if (name === 'overview')
+      await page
+        .locator('.recent')
+        .getByText(/git rebase/)
+        .waitFor()
     if (type === 'Text') await page.locator('.preview pre').waitFor()
     if (type === 'Image') {
       await page.waitForFunction(`document.querySelector('.preview img')?.naturalWidth > 0`)

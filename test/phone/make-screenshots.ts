@@ -7,6 +7,7 @@ import { it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { BrowserContextOptions } from 'playwright-core'
 import { PNG } from 'pngjs'
+import { zipOf } from '../support/make-zip.ts'
 import { openPhonePage, type OpenPhonePage } from './support/phone-page.ts'
 
 const FOLDER = process.env['SHOTS'] ?? fileURLToPath(new URL('../../docs/images/', import.meta.url))
@@ -72,6 +73,18 @@ const PICTURES: Readonly<
       await page.getByText(/^[12].* MiB of 3[.]8 MiB, /).waitFor()
     },
   },
+  'phone-group': {
+    options: { colorScheme: 'dark' },
+    prepare: async ({ page, other }) => {
+      const files = [
+        { name: 'IMG_0001.jpg', content: Buffer.alloc(2_345_678) },
+        { name: 'IMG_0002.jpg', content: Buffer.alloc(1_987_654) },
+        { name: 'Notes.txt', content: Buffer.alloc(900) },
+      ]
+      await other.pushFile('Group', 'Trip.zip', zipOf(...files))
+      await page.getByRole('button', { name: 'Save all' }).waitFor()
+    },
+  },
   'phone-away': {
     options: { colorScheme: 'dark', locale: 'zh-CN' },
     prepare: async ({ page, daemon, other }) => {
@@ -87,7 +100,7 @@ const PICTURES: Readonly<
       const name = '二〇二六年第三季度销售报告（最终版，已审核，请勿转发）.pdf'
       await other.pushFile('File', name, Buffer.alloc(2_345_678, 'x'))
       await page.getByText(name).waitFor()
-      await page.locator('summary').click()
+      await page.locator('summary').last().click()
     },
   },
   'phone-removed': {
