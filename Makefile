@@ -138,9 +138,15 @@ processors: node_modules ## Run the program on arm64, armhf and riscv64, nightly
 	for processor in arm64 armhf riscv64; do \
 	  folder=node_modules/.cache/processors/$$processor; \
 	  [ -e $$folder/usr/bin/node ] || \
-	    $(NODE) $(LOAD) test/processors/get-debian-node.ts $$processor $$folder || exit 1; \
+	    $(NODE) $(LOAD) test/processors/get-debian.ts trixie $$processor $$folder nodejs || exit 1; \
 	done
 	$(ALONE) $(NODE) $(LOAD) --test --test-reporter spec test/processors/processors.ts
+
+.PHONY: debian-12
+debian-12: node_modules ## Get what test/packaging installs in: libraries and dpkg of Debian 12
+	[ -e node_modules/.cache/debian-12 ] || $(NODE) $(LOAD) test/processors/get-debian.ts bookworm \
+	  $$(dpkg --print-architecture) node_modules/.cache/debian-12 \
+	  dash coreutils diffutils dpkg libc-bin tar gzip sed grep libstdc++6
 
 .PHONY: bare
 bare: node_modules ## Run all tests with nothing but git, make, Node and npm, nightly (Debian, root)
@@ -184,9 +190,12 @@ kernel: node_modules ## Compile the kernels, src/*/*-kernel.as, to the .wasm bes
 smoke: build ## Pack, install the pack in an empty folder, and use it as a user would
 	sh test/smoke.sh
 
+# Those whose packages have their Node with them, which npm is asked for the first time.
+TARGETS ?= linux-x64 linux-arm64 darwin-arm64 win32-x64
+
 .PHONY: release
-release: build ## Make the packages for npm, Debian and other Linux, with checksums, in release/
-	$(NODE) $(LOAD) build/release.ts
+release: build ## Make the packages for npm, Debian, other Linux, macOS and Windows, in release/
+	$(NODE) $(LOAD) build/release.ts $(TARGETS)
 
 .PHONY: clean
 clean: ## Remove what the other targets made

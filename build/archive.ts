@@ -1,12 +1,23 @@
 /**
- * Archives that depend on nothing but what is in them: tar, gzip and ar.
+ * Archives that depend on nothing but what is in them: tar, gzip, zip and ar.
  *
  * Owner, time and order are the same whoever makes them, so anybody can make a release again and
  * compare it byte for byte.
  * @module
  */
 
+import { createRequire } from 'node:module'
+import { buffer } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
+
+/** The part of the package `yazl` that is used; it has no types. */
+interface Zip {
+  addBuffer(content: Uint8Array, path: string, options: object): void
+  end(): void
+  readonly outputStream: NodeJS.ReadableStream
+}
+
+const { ZipFile } = createRequire(import.meta.url)('yazl')
 
 /** One file of an archive, or a link. Paths have no slash at their beginning. */
 export type Entry = FileEntry | LinkEntry
@@ -28,6 +39,11 @@ const TIME_S = 499_162_500
 
 const BLOCK = 512
 
+/** What is as large as a Node is compressed by itself, once for all archives that have it. */
+const LARGE = 2 ** 24
+
+const compressed = new WeakMap<Uint8Array, Buffer>()
+
 /**
  * Formats a tar archive (POSIX ustar) of the entries and the folders that they are in.
  *
@@ -35,6 +51,28 @@ const BLOCK = 512
  * @throws {RangeError} when a path is longer than the format allows.
  */
 export function formatTar(entries: readonly Entry[], root: string): Buffer {
+  return Buffer.concat(tarParts(entries, root))
+}
+
+/** The same, compressed. */
+export function formatTarGz(entries: readonly Entry[], root: string): Buffer {
+  const members: Uint8Array[][] = [[]]
+  for (const part of tarParts(entries, root)) {
+    if (part.length < LARGE) members.at(-1)?.push(part)
+    else members.push([part], [])
+  }
+  return Buffer.concat(
+    members.map((parts) => {
+      const [large] = parts
+      if (large === undefined || large.length < LARGE) return compress(Buffer.concat(parts))
+      const member = compressed.get(large) ?? compress(large, 6)
+      compressed.set(large, member)
+      return member
+    }),
+  )
+}
+
+function tarParts(entries: readonly Entry[], root: string): readonly Uint8Array[] {
   const folders = new Set<string>([root])
   for (const { path } of entries) {
     for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) {
@@ -42,17 +80,33 @@ export function formatTar(entries: readonly Entry[], root: string): Buffer {
     }
   }
   const blocks = [
-    ...[...folders].map((path): readonly [string, Buffer] => [
+    ...[...folders].map((path): readonly [string, readonly Uint8Array[]] => [
       path,
-      tarHeader(path, { mode: 0o755, type: '5' }),
+      [tarHeader(path, { mode: 0o755, type: '5' })],
     ]),
-    ...entries.map((entry): readonly [string, Buffer] => [
+    ...entries.map((entry): readonly [string, readonly Uint8Array[]] => [
       root + entry.path,
       tarEntry(root + entry.path, entry),
     ]),
   ]
-  const sorted = blocks.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, block]) => block)
-  return Buffer.concat([...sorted, Buffer.alloc(2 * BLOCK)])
+  const sorted = blocks.sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, parts]) => parts)
+  return [...sorted, Buffer.alloc(2 * BLOCK)]
+}
+
+/**
+ * Formats a zip archive, whose times have no zone.
+ *
+ * @param root What stands before each path; ends with a slash.
+ */
+export async function formatZip(entries: readonly FileEntry[], root: string): Promise<Buffer> {
+  const zip: Zip = new ZipFile()
+  const mtime = new Date(1985, 9, 26, 8, 15)
+  for (const { path, content, isProgram = false } of entries) {
+    const mode = isProgram ? 0o100755 : 0o100644
+    zip.addBuffer(content, root + path, { mtime, mode, forceDosTimestamp: true })
+  }
+  zip.end()
+  return buffer(zip.outputStream)
 }
 
 /** Formats an ar archive, as packages of Debian are. */
@@ -76,23 +130,19 @@ export function formatAr(members: readonly (readonly [name: string, content: Buf
 }
 
 /** Compresses, without a name, a time or a platform. */
-export function compress(content: Uint8Array): Buffer {
-  const compressed = gzipSync(content, { level: 9 })
+export function compress(content: Uint8Array, level = 9): Buffer {
+  const member = gzipSync(content, { level })
   // RFC 1952: the operating system is unknown. zlib would tell which one it runs on.
-  compressed[9] = 255
-  return compressed
+  member[9] = 255
+  return member
 }
 
-function tarEntry(path: string, entry: Entry): Buffer {
-  if ('target' in entry) return tarHeader(path, { mode: 0o777, type: '2', target: entry.target })
+function tarEntry(path: string, entry: Entry): readonly Uint8Array[] {
+  if ('target' in entry) return [tarHeader(path, { mode: 0o777, type: '2', target: entry.target })]
   const { content, isProgram = false } = entry
   const mode = isProgram ? 0o755 : 0o644
   const padding = Buffer.alloc((BLOCK - (content.length % BLOCK)) % BLOCK)
-  return Buffer.concat([
-    tarHeader(path, { mode, type: '0', size: content.length }),
-    content,
-    padding,
-  ])
+  return [tarHeader(path, { mode, type: '0', size: content.length }), content, padding]
 }
 
 interface TarFields {

@@ -4,12 +4,21 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { compress, type Entry, type FileEntry } from './archive.ts'
+import type { Inside } from './nodes.ts'
 import { readManifest } from './parts.ts'
 
 const MAIN = 'dist/cli/main.js'
 
 /** What is no part of the program, or has a place of its own. */
 const ELSEWHERE = /\.(?:map|d\.ts|1)$|^dist\/licenses\.txt$/
+
+/** Finds its own folder also through links, and starts the Node there. */
+const LAUNCHER = `#!/bin/sh
+lib="$(dirname -- "$(readlink -f -- "$0")")/../lib/clipgate"
+exec "$lib/node" "$lib/${MAIN}" "$@"
+`
+
+const WINDOWS_LAUNCHER = `@"%~dp0node.exe" "%~dp0${MAIN.replaceAll('/', '\\')}" %*\r\n`
 
 /** Where each shell looks for completions, below `share` of a prefix. */
 const COMPLETIONS: readonly (readonly [shell: string, path: string])[] = [
@@ -27,17 +36,19 @@ export function npmFiles(project: string): readonly FileEntry[] {
   return paths.map((path) => fileOf(project, path))
 }
 
-/**
- * The program with all that it needs but Node, below a prefix such as `usr/` or nothing.
- *
- * @param zsh Where zsh looks for completions, below `share/zsh`.
- */
-export function programFiles(
-  project: string,
-  { prefix, zsh }: { readonly prefix: string; readonly zsh: string },
-): readonly Entry[] {
-  const program = filesBelow(project, 'dist').filter((path) => !ELSEWHERE.test(path))
-  const own = ['package.json', ...program, ...recipes(project)].map((path) => fileOf(project, path))
+/** Where a package has the program. */
+export interface Place {
+  /** Such as `usr/`, or nothing. */
+  readonly prefix: string
+  /** Where zsh looks for completions, below `share/zsh`. */
+  readonly zsh: string
+  /** The Node that it brings; without one it finds one on the path. */
+  readonly inside?: Inside | undefined
+}
+
+/** The program with all that it needs. */
+export function programFiles(project: string, { prefix, zsh, inside }: Place): readonly Entry[] {
+  const own = ownFiles(project)
   const share = (path: string, content: Uint8Array): FileEntry => ({
     path: `${prefix}share/${path}`,
     content,
@@ -45,14 +56,44 @@ export function programFiles(
   const read = (path: string) => readFileSync(join(project, path))
   return [
     ...own.map((file) => ({ ...file, path: `${prefix}lib/clipgate/${file.path}` })),
-    { path: `${prefix}bin/clipgate`, target: `../lib/clipgate/${MAIN}` },
+    ...(inside === undefined
+      ? [{ path: `${prefix}bin/clipgate`, target: `../lib/clipgate/${MAIN}` }]
+      : [
+          launcher(`${prefix}bin/clipgate`, LAUNCHER),
+          { path: `${prefix}lib/clipgate/node`, content: inside.program, isProgram: true },
+          share('doc/clipgate/clipgate.cdx.json', Buffer.from(inside.list)),
+        ]),
     share('man/man1/clipgate.1.gz', compress(read('dist/clipgate.1'))),
-    share('doc/clipgate/copyright', Buffer.from(copyright(project))),
+    share('doc/clipgate/copyright', Buffer.from(copyright(project, inside))),
     share('doc/clipgate/changelog.gz', compress(read('CHANGELOG.md'))),
     ...guides(project).map((path) => share(`doc/clipgate/${path}`, read(path))),
     share(`zsh/${zsh}/_clipgate`, completion(project, 'zsh')),
     ...COMPLETIONS.map(([shell, path]) => share(path, completion(project, shell))),
   ]
+}
+
+/** The program for Windows, with its Node, in one folder. */
+export function windowsFiles(project: string, inside: Inside): readonly FileEntry[] {
+  const pages = [...guides(project), 'CHANGELOG.md'].map((path) => fileOf(project, path))
+  return [
+    ...ownFiles(project),
+    ...pages,
+    launcher('clipgate.cmd', WINDOWS_LAUNCHER),
+    { path: 'node.exe', content: inside.program, isProgram: true },
+    ...inside.packages,
+    { path: 'LICENSE.txt', content: Buffer.from(copyright(project, inside)) },
+    { path: 'clipgate.cdx.json', content: Buffer.from(inside.list) },
+  ]
+}
+
+/** What the program is made of, and reads while it runs. */
+function ownFiles(project: string): readonly FileEntry[] {
+  const program = filesBelow(project, 'dist').filter((path) => !ELSEWHERE.test(path))
+  return ['package.json', ...program, ...recipes(project)].map((path) => fileOf(project, path))
+}
+
+function launcher(path: string, text: string): FileEntry {
+  return { path, content: Buffer.from(text), isProgram: true }
 }
 
 /** What the program prints, as whoever uses it would get it. */
@@ -61,12 +102,13 @@ function completion(project: string, shell: string): Buffer {
 }
 
 /** The licenses of the program and of what is in it. */
-function copyright(project: string): string {
+function copyright(project: string, inside?: Inside): string {
   const { version, license } = readManifest(project)
   const [own, others] = ['LICENSE', 'dist/licenses.txt'].map((path) =>
     readFileSync(join(project, path), 'utf8'),
   )
-  return `clipgate ${version}: ${license}\n\n${own}\n\n${others}`
+  const text = `clipgate ${version}: ${license}\n\n${own}\n\n${others}`
+  return inside === undefined ? text : `${text}\n\n${inside.license}`
 }
 
 /** What messages of the program name, and what that links. */

@@ -3,8 +3,9 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { compress, formatAr, formatTar, type Entry, type FileEntry } from './archive.ts'
+import { formatAr, formatTarGz, type Entry, type FileEntry } from './archive.ts'
 import { programFiles } from './contents.ts'
+import type { Inside } from './nodes.ts'
 import { readManifest } from './parts.ts'
 
 /** Recipes, where systemd looks for them, and where they expect the program. */
@@ -14,18 +15,21 @@ const UNITS: readonly (readonly [recipe: string, path: string, program?: string]
   ['sysusers.d/clipgate.conf', 'sysusers.d/clipgate.conf'],
 ]
 
-/** Formats the package. */
-export function formatDeb(project: string): Buffer {
-  const place = { prefix: 'usr/', zsh: 'vendor-completions' }
+/** What its Node was linked against. */
+const LIBRARIES = 'libc6 (>= 2.28), libstdc++6 (>= 6)'
+
+/** Formats the package. @param inside The Node that it has; without one it needs Debian's. */
+export function formatDeb(project: string, inside?: Inside): Buffer {
+  const place = { prefix: 'usr/', zsh: 'vendor-completions', inside }
   const files = [...programFiles(project, place), ...unitFiles(project)]
   const control = [
-    { path: 'control', content: Buffer.from(controlText(project, files)) },
+    { path: 'control', content: Buffer.from(controlText(project, files, inside)) },
     { path: 'md5sums', content: Buffer.from(sums(files)) },
   ]
   return formatAr([
     ['debian-binary', Buffer.from('2.0\n')],
-    ['control.tar.gz', compress(formatTar(control, './'))],
-    ['data.tar.gz', compress(formatTar(files, './'))],
+    ['control.tar.gz', formatTarGz(control, './')],
+    ['data.tar.gz', formatTarGz(files, './')],
   ])
 }
 
@@ -40,16 +44,16 @@ function unitFiles(project: string): readonly FileEntry[] {
   })
 }
 
-function controlText(project: string, files: readonly Entry[]): string {
+function controlText(project: string, files: readonly Entry[], inside?: Inside): string {
   const { version, description } = readManifest(project)
   const kibibytes = files.map((file) => ('content' in file ? file.content.length / 1024 : 1))
   const size = kibibytes.reduce((sum, each) => sum + Math.ceil(each), 0)
   return `Package: clipgate
 Version: ${version.replace('-', '~')}
-Architecture: all
+Architecture: ${inside?.debian ?? 'all'}
 Maintainer: the clipgate contributors
 Installed-Size: ${size}
-Depends: nodejs (>= 20.19)
+Depends: ${inside === undefined ? 'nodejs (>= 20.19)' : LIBRARIES}
 Suggests: wl-clipboard
 Section: net
 Priority: optional

@@ -18,6 +18,8 @@ export interface Manifest {
 export interface Part extends Manifest {
   /** As `package-lock.json` has it: the algorithm, a dash, and base64. */
   readonly integrity: string
+  /** What lists of faults call it. */
+  readonly cpe?: string
 }
 
 /** Before npm took expressions, packages had a list. */
@@ -74,6 +76,7 @@ export function formatPartsList(manifest: Manifest, parts: readonly Part[]): str
         type: 'library',
         ...component(part),
         scope: 'required',
+        ...(part.cpe !== undefined && { cpe: part.cpe }),
         hashes: [{ alg: 'SHA-512', content }],
       }
     }),

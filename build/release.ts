@@ -1,15 +1,18 @@
 /**
  * `make release`: writes `release/` from `dist/`, with nothing that depends on who makes it, when
  * and where. docs/guides/verify.md says how it is verified.
+ *
+ * Its arguments are the platforms whose packages have their Node with them; see `NODES`.
  * @module
  */
 
 import { createHash } from 'node:crypto'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { compress, formatTar } from './archive.ts'
-import { npmFiles, programFiles } from './contents.ts'
+import { compress, formatTar, formatTarGz, formatZip } from './archive.ts'
+import { npmFiles, programFiles, windowsFiles } from './contents.ts'
 import { formatDeb } from './deb.ts'
+import { readInside } from './nodes.ts'
 import { formatPartsList, readManifest, readParts } from './parts.ts'
 
 const project = join(import.meta.dirname, '..')
@@ -17,22 +20,33 @@ const folder = join(project, 'release')
 const manifest = readManifest(project)
 const parts = readParts(project)
 const name = `clipgate-${manifest.version}`
-
-const files: readonly (readonly [name: string, content: Uint8Array])[] = [
-  [`${name}.tgz`, compress(formatTar(npmFiles(project), 'package/'))],
-  [`clipgate_${manifest.version}_all.deb`, formatDeb(project)],
-  [
-    `${name}-linux.tar.gz`,
-    compress(formatTar(programFiles(project, { prefix: '', zsh: 'site-functions' }), `${name}/`)),
-  ],
-  [`${name}.cdx.json`, Buffer.from(formatPartsList(manifest, parts))],
-]
+const place = { prefix: '', zsh: 'site-functions' }
+const sums: string[] = []
 
 rmSync(folder, { recursive: true, force: true })
 mkdirSync(folder)
-const sums = files.map(([file, content]) => {
-  writeFileSync(join(folder, file), content)
-  return `${createHash('sha256').update(content).digest('hex')}  ${file}\n`
-})
+write(`${name}.tgz`, compress(formatTar(npmFiles(project), 'package/')))
+write(`clipgate_${manifest.version}_all.deb`, formatDeb(project))
+write(`${name}-linux.tar.gz`, formatTarGz(programFiles(project, place), `${name}/`))
+write(`${name}.cdx.json`, Buffer.from(formatPartsList(manifest, parts)))
+for (const target of process.argv.slice(2)) await writeWithNode(target)
 writeFileSync(join(folder, 'SHA256SUMS'), sums.join(''))
 process.stdout.write(sums.join(''))
+
+async function writeWithNode(target: string): Promise<void> {
+  const inside = readInside(project, target)
+  const root = `${name}-${target}/`
+  if (target.startsWith('win32')) {
+    write(`${name}-${target}.zip`, await formatZip(windowsFiles(project, inside), root))
+    return
+  }
+  const files = programFiles(project, { ...place, inside })
+  write(`${name}-${target}.tar.gz`, formatTarGz(files, root))
+  if (inside.debian === undefined) return
+  write(`clipgate_${manifest.version}_${inside.debian}.deb`, formatDeb(project, inside))
+}
+
+function write(file: string, content: Uint8Array): void {
+  writeFileSync(join(folder, file), content)
+  sums.push(`${createHash('sha256').update(content).digest('hex')}  ${file}\n`)
+}

@@ -64,6 +64,8 @@ export interface DaemonOptions {
   readonly folder?: string
   /** A program that was built for the test; `PROGRAM` unless it is given. */
   readonly main?: string
+  /** `main` brings its own Node. */
+  readonly isWhole?: boolean
   /** The folder that it is started in. */
   readonly cwd?: string | undefined
   /** The beginning of a command that runs others: `['ip', 'netns', 'exec', 'name']`. */
@@ -98,10 +100,10 @@ export function isolatedEnvironment(
 
 /** Puts the command together, and starts nothing yet. */
 export function daemonCommand(folder: string, options: DaemonOptions = {}): DaemonCommand {
-  const { args = [], main, cwd, wrapper = [] } = options
+  const { args = [], main, isWhole = false, cwd, wrapper = [] } = options
   const env = isolatedEnvironment(folder, options.env)
   const node = main === undefined ? PROGRAM : [main]
-  const [program = '', ...own] = [...wrapper, process.execPath, ...node]
+  const [program = '', ...own] = [...wrapper, ...(isWhole ? [] : [process.execPath]), ...node]
   // Free ports, unless the options say otherwise.
   const ports = { CLIPGATE_LISTEN: '127.0.0.1:0', CLIPGATE_CONTROL: '127.0.0.1:0' }
   return {

@@ -1,18 +1,33 @@
 /**
- * A machine with Node and nothing else: a root folder of its own, and a network without a way out.
+ * A machine with Node and nothing else, or with Debian 12 and no Node: a root folder of its own, and
+ * a network without a way out.
  * @module
  */
 
-import { cp, mkdir, symlink, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { chown, cp, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { makeMachine, needsMachines } from '../../support/machines.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { execute } from '../../support/execute.ts'
+import { PROJECT } from './make-release.ts'
 
 /** Options for `it()`. */
 export function needsCleanRoot(): { readonly skip: string | false } {
   return needsMachines('chroot', 'ldd', 'dpkg', 'tar', 'make')
+}
+
+/** What `make debian-12` gets. */
+const DEBIAN = join(PROJECT, 'node_modules/.cache/debian-12')
+
+/** Options for `it()`. */
+export function needsDebianRoot(): { readonly skip: string | false } {
+  const { skip } = needsMachines('chroot', 'tar', 'make', 'npm')
+  if (skip !== false || existsSync(DEBIAN)) return { skip }
+  const reason = 'needs the libraries of Debian 12: make debian-12'
+  if (process.env['CLIPGATE_TEST_REQUIRE'] === 'all') throw new Error(`This test ${reason}`)
+  return { skip: `skipped: ${reason}` }
 }
 
 export interface CleanRoot {
@@ -25,22 +40,45 @@ export interface CleanRoot {
 
 /** Makes a root that is gone when the test ends. */
 export async function makeCleanRoot(t: TestContext): Promise<CleanRoot> {
-  const folder = await temporaryFolder(t)
-  for (const name of ['proc', 'tmp', 'dev', 'etc', 'home/user', 'usr/bin']) {
-    await mkdir(join(folder, name), { recursive: true })
-  }
-  await execute('mknod', [join(folder, 'dev/null'), 'c', '1', '3'])
+  const folder = await makeFolder(t)
   await writeFile(join(folder, 'etc/passwd'), 'root:x:0:0::/home/user:/bin/sh\n')
   // Scripts begin with "#!/usr/bin/env node".
   for (const path of [process.execPath, '/usr/bin/env']) await bring(folder, path)
   if (process.execPath !== '/usr/bin/node') {
     await symlink(process.execPath, join(folder, 'usr/bin/node'))
   }
+  return enter(folder, (await makeMachine(t, 'clean')).inside)
+}
 
-  const machine = await makeMachine(t, 'clean')
+const USER = 1000
+
+/** Makes a root with the libraries and dpkg of Debian 12, as root and as a user sees it. */
+export async function makeDebianRoot(
+  t: TestContext,
+): Promise<{ readonly root: CleanRoot; readonly user: CleanRoot }> {
+  const folder = await makeFolder(t)
+  await execute('cp', ['-a', `${DEBIAN}/.`, folder])
+  const lines = ['root:x:0:0::/root:/bin/sh', `user:x:${USER}:${USER}::/home/user:/bin/sh`]
+  await writeFile(join(folder, 'etc/passwd'), `${lines.join('\n')}\n`)
+  await chown(join(folder, 'home/user'), USER, USER)
+  const { inside } = await makeMachine(t, 'debian')
+  const asUser = `--userspec=${USER}:${USER}`
+  return { root: enter(folder, inside), user: enter(folder, inside, asUser) }
+}
+
+async function makeFolder(t: TestContext): Promise<string> {
+  const folder = await temporaryFolder(t)
+  for (const name of ['proc', 'tmp', 'dev', 'etc', 'home/user', 'usr/bin']) {
+    await mkdir(join(folder, name), { recursive: true })
+  }
+  await execute('mknod', ['-m', '666', join(folder, 'dev/null'), 'c', '1', '3'])
+  return folder
+}
+
+function enter(folder: string, network: readonly string[], option = '--userspec=0:0'): CleanRoot {
   // What is mounted there is gone with the command: it has mounts of its own.
-  const script = 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"'
-  const inside = [...machine.inside, 'sh', '-c', script, folder]
+  const script = 'as=$1; shift; mount -t proc proc "$0/proc" && exec chroot "$as" "$0" "$@"'
+  const inside = [...network, 'sh', '-c', script, folder, option]
   return {
     folder,
     inside,

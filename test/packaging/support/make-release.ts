@@ -13,10 +13,15 @@ const SOURCES = /^(?:src|build|deploy|docs|Makefile|[A-Z]+(?:\.md)?|.*\.json)$/
 /**
  * Makes a release in an empty folder.
  *
+ * @param targets The platforms whose packages have a Node with them, as `TARGETS` of the Makefile.
  * @returns The folder of what was made.
  */
-export async function makeRelease(folder: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
-  await makeInCopy(folder, 'release', env)
+export async function makeRelease(
+  folder: string,
+  env: NodeJS.ProcessEnv = {},
+  targets = '',
+): Promise<string> {
+  await makeInCopy(folder, 'release', env, [`TARGETS=${targets}`])
   return join(folder, 'release')
 }
 
@@ -35,12 +40,13 @@ async function makeInCopy(
   folder: string,
   target: string,
   env: NodeJS.ProcessEnv = {},
+  variables: readonly string[] = [],
 ): Promise<void> {
   for (const name of (await readdir(PROJECT)).filter((name) => SOURCES.test(name))) {
     await cp(join(PROJECT, name), join(folder, name), { recursive: true })
   }
   await symlink(join(PROJECT, 'node_modules'), join(folder, 'node_modules'))
   // The packages are there, whatever is newer.
-  const args = ['-o', 'node_modules', target, `NODE=${process.execPath}`]
+  const args = ['-o', 'node_modules', target, `NODE=${process.execPath}`, ...variables]
   await execute('make', args, { cwd: folder, env: { ...process.env, ...env } })
 }

@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import { NODES } from '../../build/nodes.ts'
+import { readManifest } from '../../build/parts.ts'
+import { startDaemonProcess } from '../support/daemon-process.ts'
+import { execute } from '../support/execute.ts'
+import { makeDebianRoot, needsDebianRoot, type CleanRoot } from './support/clean-root.ts'
+import { makeRelease, PROJECT } from './support/make-release.ts'
+
+const TARGET = `linux-${process.arch}`
+const DEBIAN = NODES[TARGET]?.debian ?? ''
+const { version } = readManifest(PROJECT)
+/** The number of what was installed before. */
+const OLDER = '0.0.9'
+
+/** A manager of services that knows one, and starts nothing. */
+const SYSTEMCTL = `#!/bin/sh
+case "$*" in *show-environment*) ;; *\\ show\\ *) printf 'ActiveState=inactive\\nUnitFileState=enabled\\n' ;; esac
+`
+
+/** A phone, in the Node that came with the program: prints the status of an answer, or a field. */
+const PHONE = `
+  const [method, url, credentials, body, headers = '{}', field] = process.argv.slice(1)
+  const authorization = 'Basic ' + btoa(credentials)
+  const answer = await fetch(url, {
+    method, body: body || undefined, headers: { authorization, ...JSON.parse(headers) },
+  })
+  process.stdout.write(field ? String(answer.headers.get(field)) : String(answer.status))`
+
+describe('a release, where there is no Node and no network,', needsDebianRoot(), () => {
+  let [folder, release, before_] = ['', '', '']
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'clipgate-test-'))
+    release = await makeRelease(folder, {}, TARGET)
+    before_ = join(folder, 'before')
+    await makeOlder()
+  })
+  after(() => rm(folder, { recursive: true, force: true }))
+
+  const pack = () =>
+    execute(process.execPath, ['--import', 'tsx', 'build/release.ts', TARGET], { cwd: folder })
+
+  /** The same with another number, in place of one that was published. */
+  async function makeOlder(): Promise<void> {
+    const path = join(folder, 'package.json')
+    const manifest = await readFile(path, 'utf8')
+    await execute('cp', ['-a', release, join(folder, 'kept')])
+    await writeFile(path, manifest.replace(`"version": "${version}"`, `"version": "${OLDER}"`))
+    await pack()
+    await execute('mv', [release, before_])
+    await execute('mv', [join(folder, 'kept'), release])
+    await writeFile(path, manifest)
+  }
+
+  const archive = (from: string, number: string) =>
+    join(from, `clipgate-${number}-${TARGET}.tar.gz`)
+  const deb = (from: string, number: string) => join(from, `clipgate_${number}_${DEBIAN}.deb`)
+
+  /** Uses one version, installs the next one while it runs, and finds everything as it was. */
+  async function upgrade(
+    t: TestContext,
+    user: CleanRoot,
+    prefix: string,
+    installNext: () => Promise<unknown>,
+  ): Promise<void> {
+    const program = `${prefix}/bin/clipgate`
+    const start = (main = program) =>
+      startDaemonProcess(t, {
+        ...{ wrapper: user.inside, main, isWhole: true, folder: '/home/user' },
+        args: ['--headless'],
+        env: { PATH: '/usr/bin:/bin:/usr/sbin:/sbin' },
+      })
+    const node = `${prefix}/lib/clipgate/node`
+    const phone = (...args: readonly string[]) =>
+      user.run(node, '--input-type=module', '-e', PHONE, ...args)
+
+    const older = await start()
+    const installed = () => user.run('cat', `${prefix}/lib/clipgate/package.json`)
+    assert.match(await installed(), new RegExp(`"version": "${OLDER}"`))
+    const paired = await older.pair('Phone')
+    const credentials = `${paired.username}:${paired.password}`
+    const text = JSON.stringify({ type: 'Text', text: 'from the phone' })
+    assert.equal(await phone('PUT', `${older.ready.gateway}/Sync.json`, credentials, text), '200')
+    const part = { 'Upload-Complete': '?0', 'Upload-Length': '10' }
+    const film = `${older.ready.gateway}/file/film.mp4`
+    const place = await phone('PUT', film, credentials, '01234', JSON.stringify(part), 'location')
+    await mkdir(join(user.folder, 'home/user/config/clipgate'), { recursive: true })
+    const settings = join(user.folder, 'home/user/config/clipgate/config.json')
+    await writeFile(settings, '{ "recent": 3 }')
+
+    await installNext()
+    assert.match(await installed(), new RegExp(`"version": "${version}"`))
+    await older.run('status')
+    assert.equal(await older.stop(), 0)
+
+    const newer = await start()
+    // From a pipe, they would read a link.
+    const own = (line: string) =>
+      user.run('sh', '-c', `exec ${program} ${line} --data-dir /home/user/data </dev/null`)
+    assert.equal(await own('pull --output -'), 'from the phone')
+    assert.match((await newer.run('devices')).stdout, /Phone/)
+    const at = JSON.stringify({
+      ...{ 'Upload-Complete': '?1', 'Upload-Offset': '5' },
+      'Content-Type': 'application/partial-upload',
+    })
+    assert.match(place, /^\/file-uploads\//)
+    const upload = newer.ready.gateway + place
+    assert.equal(await phone('PATCH', upload, credentials, '56789', at), '200')
+    const item = JSON.stringify({ type: 'File', dataName: 'film.mp4', hasData: true })
+    assert.equal(await phone('PUT', `${newer.ready.gateway}/Sync.json`, credentials, item), '200')
+    assert.equal(await own('pull --output -'), '0123456789')
+    await writeFile(join(user.folder, 'home/user/sent'), 'from a file')
+    await own('push /home/user/sent')
+    assert.match((await newer.run('panel', '--print')).stdout, /^http:\/\/127\.0\.0\.1:\d+\//)
+    assert.equal(await readFile(settings, 'utf8'), '{ "recent": 3 }')
+
+    // The unit names what came with the program.
+    const systemctl = join(user.folder, 'usr/bin/systemctl')
+    await writeFile(systemctl, SYSTEMCTL)
+    await chmod(systemctl, 0o755)
+    assert.equal(await newer.stop(), 0)
+    await user.run(program, 'service', 'install')
+    const unit = await user.run('cat', '/home/user/.config/systemd/user/clipgate.service')
+    assert.match(
+      unit,
+      new RegExp(`^ExecStart="${node}" "${prefix}/lib/clipgate/dist/cli/main.js"`, 'm'),
+    )
+    await rm(systemctl)
+  }
+
+  it('is unpacked by a user, upgraded while it runs, and used', async (t) => {
+    const { user } = await makeDebianRoot(t)
+    const home = join(user.folder, 'home/user')
+    await Promise.all([
+      copyFile(archive(before_, OLDER), join(home, 'older.tar.gz')),
+      copyFile(archive(release, version), join(home, 'newer.tar.gz')),
+    ])
+    await user.run('mkdir', '/home/user/.local')
+    const unpack = (name: string) =>
+      user.run(
+        'tar',
+        '-xzf',
+        `/home/user/${name}`,
+        '--strip-components=1',
+        '-C',
+        '/home/user/.local',
+      )
+    await unpack('older.tar.gz')
+    await upgrade(t, user, '/home/user/.local', () => unpack('newer.tar.gz'))
+  })
+
+  it('is installed by dpkg, upgraded while it runs, and removed, and data stay', async (t) => {
+    const { root, user } = await makeDebianRoot(t)
+    await copyFile(deb(before_, OLDER), join(root.folder, 'tmp/older.deb'))
+    await copyFile(deb(release, version), join(root.folder, 'tmp/newer.deb'))
+    const files = () => root.run('ls', '-AR', '/usr', '/etc', '/bin', '/lib')
+    const untouched = await files()
+    await root.run('dpkg', '--install', '/tmp/older.deb')
+    await upgrade(t, user, '/usr', () => root.run('dpkg', '--install', '/tmp/newer.deb'))
+    assert.equal(await root.run('dpkg', '--verify', 'clipgate'), '')
+    await root.run('dpkg', '--purge', 'clipgate')
+    assert.equal(await files(), untouched)
+    assert.ok(existsSync(join(root.folder, 'home/user/data/devices.json')))
+  })
+
+  it('starts from any folder, through links, with blanks and an empty environment', async (t) => {
+    const { user } = await makeDebianRoot(t)
+    const place = join(user.folder, 'opt/a $b & c')
+    await mkdir(place, { recursive: true })
+    await execute('tar', ['-xzf', archive(release, version), '-C', place])
+    const name = `clipgate-${version}-${TARGET}`
+    await symlink(`../../opt/a $b & c/${name}/bin/clipgate`, join(user.folder, 'usr/bin/first'))
+    await symlink('first', join(user.folder, 'usr/bin/second'))
+    const line = 'cd /tmp && env -i /usr/bin/second --version && second help push'
+    const said = await user.run('sh', '-c', line)
+    assert.match(said, new RegExp(`^clipgate ${version}\n[^]*clipgate push`))
+  })
+
+  it('is the same when it is made again, and has what Node and its license are', async () => {
+    const names = [archive('', version), deb('', version)]
+    const first = await Promise.all(names.map((name) => readFile(join(release, name))))
+    await execute('mv', [release, join(folder, 'kept')])
+    await pack()
+    for (const [index, name] of names.entries()) {
+      assert.ok((await readFile(join(release, name))).equals(first[index] ?? Buffer.of()), name)
+    }
+    const place = await mkdtemp(join(folder, 'unpacked-'))
+    await execute('tar', ['-xzf', archive(release, version), '--strip-components=1', '-C', place])
+    const docs = join(place, 'share/doc/clipgate')
+    const list = JSON.parse(await readFile(join(docs, 'clipgate.cdx.json'), 'utf8'))
+    const { name = '', version: number } = NODES[TARGET] ?? {}
+    const part = list.components.find((one: { name: string }) => one.name === name)
+    assert.match(part.cpe, new RegExp(`:nodejs:node.js:${number}:`))
+    assert.match(await readFile(join(docs, 'copyright'), 'utf8'), /Node\.js is licensed for use/)
+    const { stdout } = await execute(join(place, 'lib/clipgate/node'), ['--version'])
+    assert.equal(stdout, `v${number}\n`)
+  })
+})
