@@ -9,6 +9,7 @@ export const MAX_DATA_NAME_BYTES = 255
 // Not more: bidi and invisible characters are part of names that people give, and the contract
 // allows them. Whoever prints or saves a name takes them out.
 const FORBIDDEN = /[\u0000-\u001f\u007f-\u009f/\\\u2028\u2029]/
+const ALL_FORBIDDEN = new RegExp(FORBIDDEN, 'g')
 
 /** Whether `name` may name bytes on the wire. */
 export function isDataName(name: string): boolean {
@@ -20,6 +21,6 @@ export function isDataName(name: string): boolean {
 
 /** A data name for a file of this name: what may not be on the wire becomes `_`. */
 export function toDataName(fileName: string): string {
-  const name = fileName.toWellFormed().replaceAll(new RegExp(FORBIDDEN, 'g'), '_')
+  const name = fileName.toWellFormed().replaceAll(ALL_FORBIDDEN, '_')
   return isDataName(name) ? name : 'clipboard.bin'
 }

@@ -6,7 +6,9 @@
 
 import { toDataName } from '../core/data-name.ts'
 import { DomainError } from '../core/domain-error.ts'
+import { KIB } from '../core/limits.ts'
 import { classifyMediaType, SNIFF_LENGTH } from '../core/media-type.ts'
+import { Semaphore } from '../lib/semaphore.ts'
 import { codeOf } from '../lib/system-error.ts'
 import {
   endLength,
@@ -24,6 +26,12 @@ import type { Downloadable } from './file.ts'
 /** Files and folders of an archive that is listed: nobody saves more one by one. */
 const MAX_LISTED = 1000
 
+/** The directory of so many takes less, unless their names are made to be long. */
+const MAX_DIRECTORY_BYTES: number = 256 * KIB
+
+const MAX_NAME_LENGTH = 1024
+const MAX_SEGMENTS = 32
+
 const NUMBER = /^[1-9]\d{0,3}$/
 
 /** A file of a Group, for people. */
@@ -34,13 +42,25 @@ export interface GroupMember {
   readonly size: number
 }
 
+/** A file that stands in its archive. */
+interface Listed extends Entry {
+  /** The name for people. */
+  readonly shown: string
+}
+
+/** By the archive: each page that shows a Group asks for its files, and for each of them again. */
+const listedOf = new WeakMap<Blob, Promise<readonly Listed[]>>()
+
+/** One directory at a time is in memory. */
+const directories = new Semaphore(1)
+
 /** The files of a Group in the order of its archive; none of one that cannot be listed. */
 export async function membersOf({ item, blob }: Downloadable): Promise<readonly GroupMember[]> {
   if (item.type !== 'Group' || blob === undefined) return []
-  const files = await reading(blob, (read) => filesOf(blob, read))
-  return (files ?? []).map(({ name, size }) => {
-    return { name: name.split('/').map(toDataName).join('/'), size }
-  })
+  const files = await filesOf(blob)
+  // The list of an archive that is gone by now helps nobody.
+  const present = (await reading(blob, async () => files)) ?? []
+  return present.map(({ shown: name, size }) => ({ name, size }))
 }
 
 /**
@@ -54,9 +74,9 @@ export async function memberOf(
   number: string,
 ): Promise<Downloadable | undefined> {
   if (item.type !== 'Group' || blob === undefined || !NUMBER.test(number)) return undefined
+  const file = (await filesOf(blob))[Number(number) - 1]
+  if (file === undefined) return undefined
   return reading(blob, async (read) => {
-    const file = (await filesOf(blob, read))[Number(number) - 1]
-    if (file === undefined) return undefined
     const { name, size, offset } = file
     const start = startOf(await read(offset, LOCAL_BYTES), file)
     if (start + size > blob.size) throw unfit()
@@ -92,13 +112,34 @@ async function reading<Found>(
   }
 }
 
-async function filesOf({ size }: Blob, read: Read): Promise<readonly Entry[]> {
+/** @returns None of an archive that cannot be listed. What cannot be read is tried again. */
+async function filesOf(blob: Blob): Promise<readonly Listed[]> {
+  const known = listedOf.get(blob)
+  if (known !== undefined) return known
+  const files = directories.run(
+    async () => (await reading(blob, (read) => readFiles(blob, read))) ?? [],
+  )
+  listedOf.set(blob, files)
+  files.catch(() => listedOf.delete(blob))
+  return files
+}
+
+async function readFiles({ size }: Blob, read: Read): Promise<readonly Listed[]> {
   const tail = endLength(size)
   const { count, start, length } = findDirectory(await read(size - tail, tail), MAX_LISTED)
+  if (length > MAX_DIRECTORY_BYTES) throw unfit()
   const entries = readEntries(await read(start, length), count)
   const files = entries.filter(({ isFolder }) => !isFolder)
-  // Nobody would get all of an archive that has packed ones.
-  return files.every(isStored) ? files : []
+  let left = size
+  return files.map((file) => {
+    left -= file.packed
+    const segments = file.name.split('/', MAX_SEGMENTS + 1)
+    const isFit = file.name.length <= MAX_NAME_LENGTH && segments.length <= MAX_SEGMENTS
+    // Nobody would get all of an archive that has packed ones, and what lies over another one is
+    // not there twice.
+    if (!isFit || !isStored(file) || left < 0) throw unfit()
+    return { ...file, shown: segments.map(toDataName).join('/') }
+  })
 }
 
 function partOf(blob: Blob, start: number, size: number): Blob {

@@ -49,13 +49,17 @@ export class Tickets<Holder extends Principal> {
   get routes(): readonly Route<Holder>[] {
     const { transfers } = this.#ports
     const { at } = this.#options
-    const give: Handler<Holder> = async ({ principal, query }) => {
+    const give: Handler<Holder> = async (call) => {
+      const { principal, query } = call
       const recent = query.get('recent') ?? undefined
       const wanted = this.#find(principal, recent)
       if (wanted === undefined) throw new HttpError('NOT_FOUND')
       const path = `${at}/${this.#make(principal, wanted, recent)}`
       const { mediaType, contentId } = wanted.item
       const members = await membersOf(wanted)
+      const length = members.reduce((sum, { name }) => sum + name.length, 0)
+      // In the list of members and in its JSON, until that is read.
+      call.holdBytes(2 * length, 2 * length)
       return json({ path, mediaType, contentId, ...(members.length > 0 && { members }) })
     }
     const take: Handler<Holder, { readonly ticket: string }> = async (call) => {

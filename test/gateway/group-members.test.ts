@@ -88,6 +88,7 @@ describe('the files of a Group', () => {
   const packed = { ...file('packed', 'x'.repeat(500)), method: 8 }
   const most = Array.from({ length: 1001 }, (_, index) => file(String(index)))
   const damaged = zipOf(file('a'))
+  const over = { ...file('b', ''), offset: 0, size: 500, packed: 500 }
   const unlisted: Readonly<Record<string, Uint8Array>> = {
     'no archive': Buffer.from('nothing of the kind'),
     'an archive that is cut off': damaged.subarray(0, -10),
@@ -96,6 +97,12 @@ describe('the files of a Group', () => {
     'one with a file that is encrypted': zipOf({ ...file('a'), flags: 1 }),
     'one whose file says another size': zipOf({ ...file('a', 'abc'), size: 2 }),
     'more than a thousand': zipOf(...most),
+    'one whose names take much': zipOf(
+      ...most.slice(1).map((_, index) => file(`${index}`.padEnd(300))),
+    ),
+    'one with a long name': zipOf(file('a'.repeat(1025))),
+    'one with a name of slashes': zipOf(file(`${'/'.repeat(32)}a`)),
+    'one with a file over another one': zipOf(file('a', 'x'.repeat(500)), over),
     'an empty one': zipOf(),
   }
   for (const [name, archive] of Object.entries(unlisted)) {

@@ -10,6 +10,7 @@ export interface ZipEntry {
   readonly flags?: number
   /** As it is declared. */
   readonly size?: number
+  readonly packed?: number
   readonly offset?: number
   /** Bytes before those that are packed, as {@link behind} them. */
   readonly before?: Uint8Array
@@ -33,7 +34,7 @@ export function zipOf(...entries: readonly ZipEntry[]): Buffer {
     record.write('PK\x01\x02')
     record.writeUInt16LE(flags, 8)
     record.writeUInt16LE(method, 10)
-    record.writeUInt32LE(packed.length, 20)
+    record.writeUInt32LE(told.packed ?? packed.length, 20)
     record.writeUInt32LE(told.size ?? content.length, 24)
     record.writeUInt16LE(bytes.length, 28)
     record.writeUInt32LE(told.offset ?? at, 42)
