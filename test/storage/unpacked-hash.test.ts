@@ -30,11 +30,12 @@ with zipfile.ZipFile(sys.argv[1], 'w', zipfile.ZIP_DEFLATED) as archive:
 `
 
 async function setUp(t: TestContext) {
-  const { store, folder, logger } = await openBlobStore(t)
+  const { store, folder, logger, clock } = await openBlobStore(t)
   const keep = (bytes: Uint8Array) => store.receive(streamOf(bytes), { maxBytes: Infinity })
   return {
     folder,
     logger,
+    clock,
     keep,
     ask: async (bytes: Uint8Array) => store.groupHashOf(await keep(bytes), NEVER),
     look: store.groupHashOf.bind(store),
@@ -113,7 +114,7 @@ const UNFIT: Readonly<Record<string, Buffer>> = {
 
 /** Blocks of deflate that are of no bytes, of 5 bytes each. */
 function emptyBlocks(count: number): Buffer {
-  return Buffer.concat(Array.from({ length: count }, () => Buffer.from([0, 0, 0, 0xff, 0xff])))
+  return Buffer.alloc(5 * count, Buffer.from([0, 0, 0, 0xff, 0xff]))
 }
 
 describe('the hash of what is unpacked of an archive that came', () => {
@@ -175,8 +176,9 @@ describe('the hash of what is unpacked of an archive that came', () => {
     const looking = store.groupHashOf(blob, NEVER)
     // Nothing here waits for the worker, which has not even started.
     for (let turns = 0; turns < 20; turns++) await Promise.resolve()
-    assert.equal(clock.pending, 1)
-    clock.advance(59_000)
+    // With the time that the look may take.
+    assert.equal(clock.pending, 2)
+    clock.advance(9_000)
     for (let turns = 0; turns < 20; turns++) await Promise.resolve()
     assert.deepEqual(said, ['logins wait'])
     assert.notEqual(await looking, undefined)
@@ -201,6 +203,25 @@ describe('the hash of what is unpacked of an archive that came', () => {
     assert.equal(await packedIn(100), groupHashOf({ a: 'x' }))
     assert.equal(await packedIn(300), undefined)
     assert.equal(await ask(zipOf({ name: 'a', content, behind: Buffer.alloc(1) })), undefined)
+  })
+
+  it('is not there when it takes too long, and small archives do not wait for it', async (t) => {
+    const { keep, look, logger, clock } = await setUp(t)
+    const before = emptyBlocks(20_000_000)
+    const slow = zipOf({ name: 'a', method: 8, before, size: before.length })
+    const ended: string[] = []
+    const looks = Promise.all([
+      look(await keep(slow), NEVER).then((hash) => ended.push(`slow: ${hash}`)),
+      look(await keep(zipOf({ name: 'a' })), NEVER).then((hash) => {
+        ended.push(`small: ${hash === groupHashOf({ a: 'x' })}`)
+        clock.advance(60_000)
+      }),
+    ])
+    await looks
+    assert.deepEqual(ended, ['small: true', 'slow: undefined'])
+    const [{ fields } = {}] = logger.lines
+    assert.match(String(fields?.['reason']), /takes too long/)
+    assert.equal(clock.pending, 0)
   })
 
   it('is not there when the bytes cannot be read, which the log tells', async (t) => {

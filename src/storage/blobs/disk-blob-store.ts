@@ -6,6 +6,7 @@
 
 import { readdir, unlink, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
+import { MIB } from '../../core/limits.ts'
 import { digestsOf } from '../../hashing/content-id.ts'
 import type { FileHasher } from '../../hashing/file-hasher.ts'
 import { createPrivateFile, syncFolder } from '../../lib/atomic-file.ts'
@@ -48,8 +49,14 @@ import { BLOB_NAME } from './record-fields.ts'
 /** Writes at a time, of all uploads: more are not faster, and leave no thread for other files. */
 const MAX_WRITES = 2
 
-/** The largest archive takes some seconds, on a small board ten times as long. */
-const MOST_LOOK_MS = 60_000
+/** Packed bytes for a millisecond of a look: usual archives take a tenth of that. */
+const LOOK_BYTES_PER_MS = 40_000
+
+/** A look may take so long besides. */
+const LEAST_LOOK_MS = 10_000
+
+/** Archives that are looked into beside a larger one: that may take long. */
+const SMALL_BYTES: number = 4 * MIB
 
 interface DiskBlobStoreOptions {
   readonly folder: string
@@ -75,7 +82,7 @@ export class DiskBlobStore implements BlobStore {
   /** One archive of uploads is made at a time: each takes a worker. */
   readonly #archives = new Semaphore(1)
   /** And one is read at a time: making one takes long for large files. */
-  readonly #looks = new Semaphore(1)
+  readonly #looks = { small: new Semaphore(1), large: new Semaphore(1) }
   readonly #synced = new WeakSet<DiskBlob | GroupBlob>()
   readonly #pool: WriterPool = {
     held: 0,
@@ -154,8 +161,9 @@ export class DiskBlobStore implements BlobStore {
 
   async groupHashOf(blob: HashedBlob, signal: AbortSignal): Promise<string | undefined> {
     if (!(blob instanceof DiskBlob)) return blob.groupHash
+    const queue = blob.size <= SMALL_BYTES ? this.#looks.small : this.#looks.large
     try {
-      return await this.#looks.run(() => this.#look(blob, signal), signal)
+      return await queue.run(() => this.#look(blob, signal), signal)
     } catch (error) {
       signal.throwIfAborted()
       this.#options.logger.warn('Cannot look into a Group', { reason: messageOf(error) })
@@ -165,10 +173,16 @@ export class DiskBlobStore implements BlobStore {
 
   async #look(blob: DiskBlob, signal: AbortSignal): Promise<string | undefined> {
     // Inflating takes as much memory as a long text does, and nobody can slow it down.
-    const turn = await MemoryTurn.of(this.#options.clock).take(signal, MOST_LOOK_MS)
+    const { clock } = this.#options
+    const mostMs = LEAST_LOOK_MS + blob.size / LOOK_BYTES_PER_MS
+    const turn = await MemoryTurn.of(clock).take(signal, mostMs)
+    // Archives can be made that take a hundred times as long as others of their size.
+    const late = new AbortController()
+    const cancel = clock.after(mostMs, () => late.abort(new Error('It takes too long')))
     try {
-      return await hashUnpacked(blob, signal)
+      return await hashUnpacked(blob, AbortSignal.any([signal, late.signal]))
     } finally {
+      cancel()
       turn.release()
     }
   }
