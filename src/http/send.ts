@@ -271,6 +271,12 @@ class LiveWire implements Wire {
     }
     const last = pieces.length - 1
     for (const piece of pieces.slice(0, last)) this.#out.write(piece)
+    if (!isPlain && this.#out !== socket) {
+      // Such methods often know of no callback.
+      if (this.#out.write(pieces[last] ?? '')) onWritten()
+      else this.#out.once('drain', onWritten)
+      return
+    }
     this.#out.write(pieces[last] ?? '', (error) => tellWritten(error, onWritten))
   }
 

@@ -34,9 +34,10 @@ describe('GET /api/sse/clipboard', () => {
     const { server, url, authorization, phone } = await serve(t)
     server.prependListener('request', (_request, response) => {
       const { write } = response
-      response.write = (chunk: unknown, ...rest: unknown[]) => {
+      // As many do, it knows of no callback.
+      response.write = (chunk: unknown) => {
         const changed = String(chunk).replace('event: ', 'event: host')
-        return Boolean(Reflect.apply(write, response, [changed, ...rest]))
+        return Boolean(Reflect.apply(write, response, [changed]))
       }
     })
     const reader = await openEvents(t, url, authorization)

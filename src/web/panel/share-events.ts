@@ -10,17 +10,25 @@
 import { openEvents, readStateText, tokenOfTab } from './api.ts'
 import { MAX_FRAME } from '../shared/follow.ts'
 
-/** Whoever has this lock has the stream; the others wait for it. */
-const LOCK = 'clipgate.stream'
-
 /** Sent when the stream has ended, in place of an event. */
 const END = ''
+
+/**
+ * Whoever has this lock has the stream; the others wait for it. Pages can list locks, so its name
+ * says nothing of the token; and it follows from that, so that nobody else has it.
+ */
+async function lockOf(token: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(token))
+  return `clipgate.${btoa(String.fromCharCode(...new Uint8Array(digest)))}`
+}
 
 /** The event stream, or what the tab hears that has it. */
 export async function openShared(signal: AbortSignal): Promise<Response> {
   // A browser without locks has a stream for each tab that is seen.
   if (navigator.locks === undefined) return openEvents(signal)
-  const channel = new BroadcastChannel(tokenOfTab())
+  const token = tokenOfTab()
+  const lock = await lockOf(token)
+  const channel = new BroadcastChannel(token)
   let events: ReadableStreamDefaultController<string> | undefined
   const body = new ReadableStream<string>({
     start: (controller) => {
@@ -59,7 +67,7 @@ export async function openShared(signal: AbortSignal): Promise<Response> {
 
   channel.addEventListener('message', ({ data }) => (data === END ? end() : give(data)))
   signal.addEventListener('abort', end)
-  navigator.locks.request(LOCK, { signal }, lead).then(endAll, endAll)
+  navigator.locks.request(lock, { signal }, lead).then(endAll, endAll)
 
   /** Whoever looks next finds out why. */
   function endAll() {
