@@ -121,7 +121,7 @@ describe('a member whose text is longer than any may be', () => {
 
   it('gets no more taken than that when it lies about the size', async (t) => {
     const { member, hostile, says } = await follow(t, documentOf({ ...file, size: 5 }))
-    await says(({ error }) => /too large/.test(error ?? ''))
+    await says(({ error }) => /16777216 bytes/.test(error ?? ''))
     hostile.has(documentOf({ text: 'later' }))
     await member.has('later')
     assert.equal(hostile.count('GET /file/long.txt'), 1)
