@@ -65,15 +65,14 @@ export function deviceRow(page: Page, label: string): Locator {
   return page.getByRole('listitem').filter({ has: name })
 }
 
-/** What a code holds: a connect link, or the page with user name and password. */
+/** What a code or a link holds: a connect link, or the page with its payload or with a login. */
 export function parseCode(text: string): Pick<ParsedLink, 'url' | 'user' | 'pwd'> {
-  const [at = '', login] = text.split('/phone#')
-  if (login === undefined) {
-    const { url, user, pwd } = parseConnectLink(text)
-    return { url, user, pwd }
-  }
-  const [user = '', pwd = ''] = login.split(':')
-  return { url: at, user, pwd: decodeURIComponent(pwd) }
+  const [at = '', payload] = text.split('/phone#')
+  const [login = '', pwd] = payload?.split(':') ?? []
+  if (pwd !== undefined) return { url: at, user: login, pwd: decodeURIComponent(pwd) }
+  const link = payload === undefined ? text : `clip://connect?v=1&svc=mobile-sync&p=${payload}`
+  const { url, user, pwd: password } = parseConnectLink(link)
+  return { url, user, pwd: password }
 }
 
 /** A phone that uses a code, as an app does after the scan. */
