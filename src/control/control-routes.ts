@@ -246,8 +246,9 @@ async function idsWith(word: string, items: readonly RecentItem[]): Promise<read
 }
 
 async function hasWord({ type, text, dataName, blob }: RecentItem, word: string): Promise<boolean> {
-  if ((await containsWord(dataName, word)) || (await containsWord(text, word))) return true
-  if (type !== 'Text') return false
+  if (await containsWord(dataName, word)) return true
+  // That of a Text is its beginning.
+  if (type !== 'Text') return containsWord(text, word)
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   let rest = ''
   for await (const block of blocksOf(blob, { blockSize: MIB })) {

@@ -15,6 +15,7 @@ import {
   findDirectory,
   isStored,
   LOCAL_BYTES,
+  MAX_NAME_LENGTH,
   readEntries,
   startOf,
   unfit,
@@ -29,7 +30,6 @@ const MAX_LISTED = 1000
 /** The directory of so many takes less, unless their names are made to be long. */
 const MAX_DIRECTORY_BYTES: number = 256 * KIB
 
-const MAX_NAME_LENGTH = 1024
 const MAX_SEGMENTS = 32
 
 const NUMBER = /^[1-9]\d{0,3}$/

@@ -16,6 +16,7 @@ export interface Entry extends Packed {
   readonly isFolder: boolean
 }
 
+export const MAX_NAME_LENGTH: number
 export const LOCAL_BYTES: number
 
 export function endLength(size: number): number

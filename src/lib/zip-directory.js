@@ -17,6 +17,9 @@ const ENTRY_SIGNATURE = 0x02014b50
 const ENTRY_BYTES = 46
 const LOCAL_SIGNATURE = 0x04034b50
 
+/** Longer names cannot be unpacked everywhere. */
+export const MAX_NAME_LENGTH = 1024
+
 /** The local header of a file, without its name. */
 export const LOCAL_BYTES = 30
 

@@ -19,6 +19,7 @@ import {
   findDirectory,
   isEncrypted,
   LOCAL_BYTES,
+  MAX_NAME_LENGTH,
   readEntries,
   startOf,
   unfit,
@@ -47,9 +48,6 @@ const MOST_GROWTH_BYTES = 1024
 
 const STORED = 0
 const DEFLATED = 8
-
-/** Longer ones cannot be unpacked everywhere. */
-const MAX_NAME_LENGTH = 1024
 
 /** Windows takes the one for a slash, and no system takes the other. */
 const UNUSUAL = /[\\\0]/

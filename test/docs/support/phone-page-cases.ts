@@ -35,6 +35,8 @@ async function pushTwo({ phone }: Station): Promise<void> {
   await phone.pushText('the second')
 }
 
+const RECENT: CaseOf = { given: pushTwo, params: { id: '1' } }
+
 function pushGroup({ phone }: Station): Promise<void> {
   return phone.pushFile('Group', 'two.zip', zipOf({ name: 'a' }, { name: 'b/c' }))
 }
@@ -57,7 +59,13 @@ export const PHONE_PAGE_CASES: readonly Case[] = [
       ['NOT_FOUND', 'where the page is switched off', OFF],
     ]),
     ...casesOf('getRecentText', [
-      [200, 'that is in the list', { given: pushTwo, params: { id: '1' } }],
+      [200, 'that is in the list', RECENT],
+      [206, 'with a part', { ...RECENT, ...withFields('Range: bytes=1-2') }],
+      [
+        'RANGE_NOT_SATISFIABLE',
+        'to a range behind the end',
+        { ...RECENT, ...withFields('Range: bytes=99-') },
+      ],
       ['NOT_FOUND', 'that is not', { params: { id: '1' } }],
     ]),
   ]),
