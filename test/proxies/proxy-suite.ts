@@ -43,7 +43,7 @@ export function proxySuite(start: StartProxy): void {
       await t.test(`${version}: events arrive at once, until the device is revoked`, (test) =>
         testEvents(test, site, version),
       )
-      await t.test(`${version}: an upload waits for leave only once`, (test) =>
+      await t.test(`${version}: an upload waits for leave`, (test) =>
         testUploadsThatWait(test, site, version),
       )
       await t.test(`${version}: an upload goes on where it was`, (test) =>

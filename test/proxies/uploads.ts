@@ -33,8 +33,10 @@ export async function testUploadsThatWait(
   const answer = await site
     .through(t, version)
     .send({ method: 'PUT', path: '/file/waits', headers, body: chunksOf(body, 64 * KIB) })
-  // What HTTP/2 clients do about it is left to their libraries.
-  assert.deepEqual([answer.status, answer.continues], [200, version === 'HTTP/2' ? 0 : 1])
+  assert.equal(answer.status, 200)
+  // HTTP/2 leaves it to the libraries of clients. Caddy sometimes gives leave twice, once of its
+  // own: clients have to bear that (RFC 9110, 15.2).
+  assert.equal(answer.continues > 0, version === 'HTTP/1.1')
   await commit(t, site, 'waits')
   assert.equal((await site.phone.download()).equals(body), true)
 }
