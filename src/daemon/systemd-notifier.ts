@@ -1,7 +1,7 @@
 /**
  * Tells systemd what it asks for: when the daemon is ready, that it lives, and when it stops; see
  * sd_notify(3). Node has no datagrams on Unix sockets, so `systemd-notify` sends them, and waits
- * until they were read: docs/decisions/077-systemd-is-told.md.
+ * until they were read: docs/decisions/056-a-service-of-the-user.md.
  * @module
  */
 

@@ -6,7 +6,7 @@
  * What was copied during a pause is held back for as long as it is on the clipboard, also from the
  * next daemon and on another display. It is not known by its content, which nobody reads: the file
  * names the desktops on which something was copied or put since the last pause. On any other one
- * nobody knows how old that is which is found there (decision 073).
+ * nobody knows how old that is which is found there (decision 008).
  * @module
  */
 

@@ -1,6 +1,6 @@
 /**
  * An image that was put on the clipboard, to be recognised when it comes back: its bytes are the
- * same, or it has the same size in another format, within seconds of the write (decision 039).
+ * same, or it has the same size in another format, within seconds of the write (decision 018).
  * @module
  */
 

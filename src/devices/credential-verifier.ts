@@ -8,7 +8,7 @@
  * Credentials that are told to come again do not wait behind new ones when they do: guesses seldom
  * come twice, and a client whose credentials are right always does. A user name that exists, and
  * that has not failed from the network of the client, has a place of its own. Why:
- * `docs/decisions/032-places-for-devices.md`.
+ * `docs/decisions/013-come-again.md`.
  * @module
  */
 

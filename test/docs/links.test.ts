@@ -83,3 +83,46 @@ describe('the pages of the project', () => {
     )
   })
 })
+
+describe('the decisions', () => {
+  const FOLDER = 'docs/decisions'
+  const MAX_WORDS = 310
+  const MAX_WORDS_OF_ALL = 10_000
+  const decisions = readdirSync(join(ROOT, FOLDER))
+    .filter((name) => /^\d{3}-.*\.md$/.test(name))
+    .sort()
+
+  const textOf = (name: string): string => readFileSync(join(ROOT, FOLDER, name), 'utf8')
+  const isSuperseded = (name: string): boolean => /^Superseded by \[/m.test(textOf(name))
+  const words = (name: string): number => (textOf(name).match(/\S*[\p{L}\p{N}]\S*/gu) ?? []).length
+
+  it('have a number of their own, which their heading repeats, and a row in the index', () => {
+    const numbers = decisions.map((name) => name.slice(0, 3))
+    assert.deepEqual(numbers, [...new Set(numbers)])
+    for (const name of decisions) assert.match(textOf(name), new RegExp(`^# ${name.slice(0, 3)}: `))
+    const rows = [...textOf('README.md').matchAll(/^\| \[(\d{3})\]\((\S+)\) \|/gm)]
+    assert.deepEqual(
+      rows.map(([, number, name]) => [number, name]),
+      decisions.map((name) => [name.slice(0, 3), name]),
+    )
+  })
+
+  it('are context, choice, cost and when to revisit, or say what superseded them', () => {
+    for (const name of decisions) {
+      const parts = [...textOf(name).matchAll(/^## (.+)$/gm)].map(([, part]) => part)
+      const expected = isSuperseded(name) ? [] : ['Context', 'Choice', 'Cost', 'Revisit']
+      assert.deepEqual(
+        parts.filter((part) => part !== 'Rejected'),
+        expected,
+        name,
+      )
+    }
+  })
+
+  it('are short', () => {
+    const long = decisions.filter((name) => words(name) > (isSuperseded(name) ? 30 : MAX_WORDS))
+    assert.deepEqual(long, [])
+    const all = [...decisions, 'README.md'].reduce((sum, name) => sum + words(name), 0)
+    assert.ok(all <= MAX_WORDS_OF_ALL, `${all} words`)
+  })
+})

@@ -1,6 +1,6 @@
 /**
  * The clipboard of Windows, through one long-lived process that runs `windows-helper.ts`. A window
- * of it hears of every copy; nothing is polled (decision 053).
+ * of it hears of every copy; nothing is polled (decision 016).
  * @module
  */
 

@@ -26,7 +26,7 @@ interface Last {
   readonly counter: number
 }
 
-/** The last signal of each member. See docs/decisions/044-signals-are-guarded.md. */
+/** The last signal of each member. See docs/decisions/023-signals-on-a-bus.md. */
 export class ReplayGuard {
   readonly #last = new Lru<string, Last>(MAX_ORIGINS)
 
