@@ -1,5 +1,5 @@
 /**
- * The numbers of docs/budgets.md.
+ * The numbers of docs/performance.md.
  * @module
  */
 

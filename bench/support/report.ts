@@ -16,7 +16,7 @@ export function formatReport(
     '# Measured',
     '',
     `${isQuick ? '**QUICK: these figures are noise.** ' : ''}${describeMachine(machine)}, ${at}.`,
-    'Written by `make bench`; what the rows mean is in [the budgets](../../docs/budgets.md).',
+    'Written by `make bench`; what the rows mean is in [the budgets](../../docs/performance.md#budgets).',
     '',
     line(HEADING),
     line(HEADING.map(() => '---')),
