@@ -191,10 +191,10 @@ smoke: build ## Pack, install the pack in an empty folder, and use it as a user 
 	sh test/smoke.sh
 
 # Those whose packages have their Node with them, which npm is asked for the first time.
-TARGETS ?= linux-x64 linux-arm64 darwin-arm64 win32-x64
+TARGETS ?= linux-x64 linux-arm64 darwin-arm64 win32-x64 image
 
 .PHONY: release
-release: build ## Make the packages for npm, Debian, other Linux, macOS and Windows, in release/
+release: build ## Make the packages for npm, Debian, other Linux, macOS, Windows and containers
 	$(NODE) $(LOAD) build/release.ts $(TARGETS)
 
 .PHONY: clean

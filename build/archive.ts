@@ -6,6 +6,7 @@
  * @module
  */
 
+import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { buffer } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
@@ -19,8 +20,8 @@ interface Zip {
 
 const { ZipFile } = createRequire(import.meta.url)('yazl')
 
-/** One file of an archive, or a link. Paths have no slash at their beginning. */
-export type Entry = FileEntry | LinkEntry
+/** One file of an archive, a link or a folder. Paths have no slash at their beginning. */
+export type Entry = FileEntry | LinkEntry | FolderEntry
 
 export interface FileEntry {
   readonly path: string
@@ -34,6 +35,13 @@ export interface LinkEntry {
   readonly target: string
 }
 
+/** A folder that not everybody may read, or that is not of root. Its path ends with a slash. */
+export interface FolderEntry {
+  readonly path: string
+  readonly mode: number
+  readonly owner: number
+}
+
 /** 1985-10-26, as npm has it: some tools take anything earlier for an error. */
 const TIME_S = 499_162_500
 
@@ -42,7 +50,7 @@ const BLOCK = 512
 /** What is as large as a Node is compressed by itself, once for all archives that have it. */
 const LARGE = 2 ** 24
 
-const compressed = new WeakMap<Uint8Array, Buffer>()
+const compressed = new Map<string, Buffer>()
 
 /**
  * Formats a tar archive (POSIX ustar) of the entries and the folders that they are in.
@@ -65,8 +73,9 @@ export function formatTarGz(entries: readonly Entry[], root: string): Buffer {
     members.map((parts) => {
       const [large] = parts
       if (large === undefined || large.length < LARGE) return compress(Buffer.concat(parts))
-      const member = compressed.get(large) ?? compress(large, 6)
-      compressed.set(large, member)
+      const digest = createHash('sha256').update(large).digest('hex')
+      const member = compressed.get(digest) ?? compress(large, 6)
+      compressed.set(digest, member)
       return member
     }),
   )
@@ -75,7 +84,8 @@ export function formatTarGz(entries: readonly Entry[], root: string): Buffer {
 function tarParts(entries: readonly Entry[], root: string): readonly Uint8Array[] {
   const folders = new Set<string>([root])
   for (const { path } of entries) {
-    for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) {
+    const last = path.length - 1
+    for (let at = path.indexOf('/'); at >= 0 && at < last; at = path.indexOf('/', at + 1)) {
       folders.add(root + path.slice(0, at + 1))
     }
   }
@@ -139,6 +149,7 @@ export function compress(content: Uint8Array, level = 9): Buffer {
 
 function tarEntry(path: string, entry: Entry): readonly Uint8Array[] {
   if ('target' in entry) return [tarHeader(path, { mode: 0o777, type: '2', target: entry.target })]
+  if ('owner' in entry) return [tarHeader(path, { ...entry, type: '5' })]
   const { content, isProgram = false } = entry
   const mode = isProgram ? 0o755 : 0o644
   const padding = Buffer.alloc((BLOCK - (content.length % BLOCK)) % BLOCK)
@@ -150,9 +161,11 @@ interface TarFields {
   readonly type: '0' | '2' | '5'
   readonly size?: number
   readonly target?: string
+  readonly owner?: number
 }
 
-function tarHeader(path: string, { mode, type, size = 0, target = '' }: TarFields): Buffer {
+function tarHeader(path: string, fields: TarFields): Buffer {
+  const { mode, type, size = 0, target = '', owner = 0 } = fields
   const header = Buffer.alloc(BLOCK)
   const put = (text: string, at: number, length: number) => {
     const written = header.write(text, at)
@@ -163,16 +176,17 @@ function tarHeader(path: string, { mode, type, size = 0, target = '' }: TarField
   const cut = path.length > 100 ? path.indexOf('/', path.length - 101) : -1
   put(path.slice(cut + 1), 0, 100)
   put(octal(mode, 7), 100, 8)
-  put(octal(0, 7), 108, 8)
-  put(octal(0, 7), 116, 8)
+  put(octal(owner, 7), 108, 8)
+  put(octal(owner, 7), 116, 8)
   put(octal(size, 11), 124, 12)
   put(octal(TIME_S, 11), 136, 12)
   put(' '.repeat(8), 148, 8)
   put(type, 156, 1)
   put(target, 157, 100)
   put('ustar\0' + '00', 257, 8)
-  put('root', 265, 32)
-  put('root', 297, 32)
+  const name = owner === 0 ? 'root' : ''
+  put(name, 265, 32)
+  put(name, 297, 32)
   put(path.slice(0, Math.max(0, cut)), 345, 155)
   const sum = header.reduce((total, byte) => total + byte, 0)
   put(`${octal(sum, 6)}\0 `, 148, 8)

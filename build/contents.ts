@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { compress, type Entry, type FileEntry } from './archive.ts'
 import type { Inside } from './nodes.ts'
-import { readManifest } from './parts.ts'
+import { formatPartsList, readManifest, readParts } from './parts.ts'
 
 const MAIN = 'dist/cli/main.js'
 
@@ -61,7 +61,7 @@ export function programFiles(project: string, { prefix, zsh, inside }: Place): r
       : [
           launcher(`${prefix}bin/clipgate`, LAUNCHER),
           { path: `${prefix}lib/clipgate/node`, content: inside.program, isProgram: true },
-          share('doc/clipgate/clipgate.cdx.json', Buffer.from(inside.list)),
+          share('doc/clipgate/clipgate.cdx.json', partsList(project, inside)),
         ]),
     share('man/man1/clipgate.1.gz', compress(read('dist/clipgate.1'))),
     share('doc/clipgate/copyright', Buffer.from(copyright(project, inside))),
@@ -82,7 +82,23 @@ export function windowsFiles(project: string, inside: Inside): readonly FileEntr
     { path: 'node.exe', content: inside.program, isProgram: true },
     ...inside.packages,
     { path: 'LICENSE.txt', content: Buffer.from(copyright(project, inside)) },
-    { path: 'clipgate.cdx.json', content: Buffer.from(inside.list) },
+    { path: 'clipgate.cdx.json', content: partsList(project, inside) },
+  ]
+}
+
+/** The program with its Node where nothing else is, not even a shell. */
+export function imageFiles(project: string, inside: Inside): readonly Entry[] {
+  const lib = 'usr/lib/clipgate'
+  const needed = /^usr\/(?:lib|share\/doc\/clipgate\/(?:copyright|.*\.json))/
+  const files = programFiles(project, { prefix: 'usr/', zsh: '', inside })
+  return [
+    ...files.flatMap((file) => {
+      if (!needed.test(file.path)) return []
+      if (file.path !== `${lib}/${MAIN}` || !('content' in file)) return [file]
+      const text = Buffer.from(file.content).toString().replace(/^#!.*/, `#!/${lib}/node`)
+      return [{ ...file, content: Buffer.from(text) }]
+    }),
+    { path: 'usr/bin/clipgate', target: `../lib/clipgate/${MAIN}` },
   ]
 }
 
@@ -109,6 +125,16 @@ function copyright(project: string, inside?: Inside): string {
   )
   const text = `clipgate ${version}: ${license}\n\n${own}\n\n${others}`
   return inside === undefined ? text : `${text}\n\n${inside.license}`
+}
+
+/** The parts of a package with a Node, as CycloneDX. */
+function partsList(project: string, { parts }: Inside): Buffer {
+  const manifest = readManifest(project)
+  const direct = Object.fromEntries(parts.map(({ name, version }) => [name, version]))
+  const dependencies = { ...manifest.dependencies, ...direct }
+  return Buffer.from(
+    formatPartsList({ ...manifest, dependencies }, [...readParts(project), ...parts]),
+  )
 }
 
 /** What messages of the program name, and what that links. */

@@ -3,20 +3,11 @@
  * @module
  */
 
-import { execFileSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FileEntry } from './archive.ts'
-import { formatPartsList, readManifest, readParts, type Part } from './parts.ts'
-
-/** A package of npm with its checksum. */
-interface Source {
-  readonly name: string
-  readonly version: string
-  /** As `package-lock.json` has it. */
-  readonly integrity: string
-}
+import type { Part } from './parts.ts'
+import { readFromNpm, type Source } from './sources.ts'
 
 interface NodeSource extends Source {
   /** What Debian calls the processor. */
@@ -27,10 +18,10 @@ interface NodeSource extends Source {
 export interface Inside {
   readonly program: Buffer
   readonly packages: readonly FileEntry[]
-  /** Of Node and of those packages. */
+  /** Of all of `parts`. */
   readonly license: string
-  /** All parts of such a package, as CycloneDX. */
-  readonly list: string
+  /** Node, those packages, and what else is there because of it. */
+  readonly parts: readonly Part[]
   readonly debian?: string | undefined
 }
 
@@ -87,7 +78,6 @@ export function readInside(project: string, target: string): Inside {
     throw new Error(`No Node is known for ${target}: choose of ${Object.keys(NODES).join(', ')}`)
   }
   const licensed = NODES[LICENSED_AS[target] ?? target] ?? source
-  const manifest = readManifest(project)
   const [optional, ...files] = OPTIONAL[target] ?? []
   const more = optional === undefined ? [] : [lockedPart(project, optional)]
   const node: Part = {
@@ -96,9 +86,6 @@ export function readInside(project: string, target: string): Inside {
     license: 'MIT',
     cpe: `cpe:2.3:a:nodejs:node.js:${source.version}:*:*:*:*:*:*:*`,
   }
-  const parts = [...readParts(project), node, ...more]
-  const direct = [node, ...more].map(({ name, version }) => [name, version])
-  const dependencies = { ...manifest.dependencies, ...Object.fromEntries(direct) }
   const texts = [
     `Node.js ${source.version}\n\n${readFromNpm(project, licensed, 'LICENSE')}`,
     ...more.map(({ name, version, license }) => `${name} ${version}: ${license}`),
@@ -112,7 +99,7 @@ export function readInside(project: string, target: string): Inside {
       })),
     ),
     license: texts.join('\n\n'),
-    list: formatPartsList({ ...manifest, dependencies }, parts),
+    parts: [node, ...more],
     debian: source.debian,
   }
 }
@@ -122,20 +109,4 @@ function lockedPart(project: string, name: string): Part {
   const lock = JSON.parse(readFileSync(join(project, 'package-lock.json'), 'utf8'))
   const { version, license, integrity } = lock.packages[`node_modules/${name}`]
   return { name, version, license, integrity, description: name }
-}
-
-/** Reads a file of a package. */
-function readFromNpm(project: string, { name, version, integrity }: Source, path: string): Buffer {
-  const folder = join(project, 'node_modules/.cache/from-npm', `${name}-${version}`)
-  if (!existsSync(folder)) {
-    mkdirSync(`${folder}.new`, { recursive: true })
-    const args = ['pack', '--silent', `${name}@${version}`, '--pack-destination', `${folder}.new`]
-    execFileSync('npm', args, { stdio: ['ignore', 'ignore', 'inherit'] })
-    renameSync(`${folder}.new`, folder)
-  }
-  const [file = ''] = readdirSync(folder)
-  const archive = readFileSync(join(folder, file))
-  const digest = `sha512-${createHash('sha512').update(archive).digest('base64')}`
-  if (digest !== integrity) throw new Error(`${name} ${version} of npm is not what it was: ${file}`)
-  return execFileSync('tar', ['-xzO', `package/${path}`], { input: archive, maxBuffer: 2 ** 28 })
 }

@@ -20,6 +20,8 @@ export interface Part extends Manifest {
   readonly integrity: string
   /** What lists of faults call it. */
   readonly cpe?: string
+  /** What it is called where it is from; unless given, that is npm. */
+  readonly purl?: string
 }
 
 /** Before npm took expressions, packages had a list. */
@@ -54,7 +56,8 @@ export function readParts(project: string): readonly Part[] {
 
 /** Formats the list of parts as CycloneDX 1.5, without a time or a random number. */
 export function formatPartsList(manifest: Manifest, parts: readonly Part[]): string {
-  const refOf = ({ name, version }: Manifest) => `pkg:npm/${name}@${version}`
+  const refOf = ({ name, version, purl }: Manifest & { readonly purl?: string }) =>
+    purl ?? `pkg:npm/${name}@${version}`
   const component = (part: Manifest) => ({
     'bom-ref': refOf(part),
     name: part.name,

@@ -2,7 +2,8 @@
  * `make release`: writes `release/` from `dist/`, with nothing that depends on who makes it, when
  * and where. docs/guides/verify.md says how it is verified.
  *
- * Its arguments are the platforms whose packages have their Node with them; see `NODES`.
+ * Its arguments are the platforms whose packages have their Node with them, see `NODES`, and `image`
+ * for one of those that are named.
  * @module
  */
 
@@ -12,6 +13,7 @@ import { join } from 'node:path'
 import { compress, formatTar, formatTarGz, formatZip } from './archive.ts'
 import { npmFiles, programFiles, windowsFiles } from './contents.ts'
 import { formatDeb } from './deb.ts'
+import { formatImage } from './image.ts'
 import { readInside } from './nodes.ts'
 import { formatPartsList, readManifest, readParts } from './parts.ts'
 
@@ -29,11 +31,13 @@ write(`${name}.tgz`, compress(formatTar(npmFiles(project), 'package/')))
 write(`clipgate_${manifest.version}_all.deb`, formatDeb(project))
 write(`${name}-linux.tar.gz`, formatTarGz(programFiles(project, place), `${name}/`))
 write(`${name}.cdx.json`, Buffer.from(formatPartsList(manifest, parts)))
-for (const target of process.argv.slice(2)) await writeWithNode(target)
+const targets = process.argv.slice(2)
+for (const target of targets) await writeWithNode(target)
 writeFileSync(join(folder, 'SHA256SUMS'), sums.join(''))
 process.stdout.write(sums.join(''))
 
 async function writeWithNode(target: string): Promise<void> {
+  if (target === 'image') return write(`${name}-image.tar`, formatImage(project, targets))
   const inside = readInside(project, target)
   const root = `${name}-${target}/`
   if (target.startsWith('win32')) {

@@ -8,12 +8,18 @@ import { NODES } from '../../build/nodes.ts'
 import { readManifest } from '../../build/parts.ts'
 import { startDaemonProcess } from '../support/daemon-process.ts'
 import { execute } from '../support/execute.ts'
-import { makeDebianRoot, needsDebianRoot, type CleanRoot } from './support/clean-root.ts'
+import {
+  makeDebianRoot,
+  makeImageRoot,
+  needsDebianRoot,
+  type CleanRoot,
+} from './support/clean-root.ts'
 import { makeRelease, PROJECT } from './support/make-release.ts'
 
 const TARGET = `linux-${process.arch}`
 const DEBIAN = NODES[TARGET]?.debian ?? ''
 const { version } = readManifest(PROJECT)
+const IMAGE = `clipgate-${version}-image.tar`
 /** The number of what was installed before. */
 const OLDER = '0.0.9'
 
@@ -35,14 +41,14 @@ describe('a release, where there is no Node and no network,', needsDebianRoot(),
   let [folder, release, before_] = ['', '', '']
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'clipgate-test-'))
-    release = await makeRelease(folder, {}, TARGET)
+    release = await makeRelease(folder, {}, `${TARGET} image`)
     before_ = join(folder, 'before')
     await makeOlder()
   })
   after(() => rm(folder, { recursive: true, force: true }))
 
-  const pack = () =>
-    execute(process.execPath, ['--import', 'tsx', 'build/release.ts', TARGET], { cwd: folder })
+  const pack = (...targets: readonly string[]) =>
+    execute(process.execPath, ['--import', 'tsx', 'build/release.ts', ...targets], { cwd: folder })
 
   /** The same with another number, in place of one that was published. */
   async function makeOlder(): Promise<void> {
@@ -50,7 +56,7 @@ describe('a release, where there is no Node and no network,', needsDebianRoot(),
     const manifest = await readFile(path, 'utf8')
     await execute('cp', ['-a', release, join(folder, 'kept')])
     await writeFile(path, manifest.replace(`"version": "${version}"`, `"version": "${OLDER}"`))
-    await pack()
+    await pack(TARGET)
     await execute('mv', [release, before_])
     await execute('mv', [join(folder, 'kept'), release])
     await writeFile(path, manifest)
@@ -180,11 +186,38 @@ describe('a release, where there is no Node and no network,', needsDebianRoot(),
     assert.match(said, new RegExp(`^clipgate ${version}\n[^]*clipgate push`))
   })
 
+  it('is an image that runs with nothing but its own files, without a shell', async (t) => {
+    const { root, machine, config } = await makeImageRoot(t, join(release, IMAGE))
+    assert.deepEqual(config.Cmd, ['clipgate', 'serve'])
+    const { PATH, ...settings } = Object.fromEntries(config.Env.map((one) => one.split('=')))
+    const daemon = await startDaemonProcess(t, {
+      ...{ wrapper: root.inside, main: 'clipgate', isWhole: true, folder: '/data' },
+      env: { ...settings, PATH: `${PATH}:/usr/sbin` },
+    })
+    assert.match(daemon.ready.gateway, /:42720$/)
+    const status = (...args: readonly string[]) =>
+      machine.curl('-o', '/dev/null', '-w', '%{http_code}', ...args)
+    const gateway = 'http://127.0.0.1:42720'
+    assert.equal(await status(`${gateway}/healthz`), '204')
+    const { username, password } = await daemon.pair('Phone')
+    const push = [
+      '-u',
+      `${username}:${password}`,
+      '-X',
+      'PUT',
+      '-d',
+      '{"type":"Text","text":"here"}',
+    ]
+    assert.equal(await status(...push, `${gateway}/Sync.json`), '200')
+    assert.match((await daemon.run('status')).stdout, /headless/)
+    assert.equal(await daemon.stop(), 0)
+  })
+
   it('is the same when it is made again, and has what Node and its license are', async () => {
-    const names = [archive('', version), deb('', version)]
+    const names = [archive('', version), deb('', version), IMAGE]
     const first = await Promise.all(names.map((name) => readFile(join(release, name))))
     await execute('mv', [release, join(folder, 'kept')])
-    await pack()
+    await pack(TARGET, 'image')
     for (const [index, name] of names.entries()) {
       assert.ok((await readFile(join(release, name))).equals(first[index] ?? Buffer.of()), name)
     }

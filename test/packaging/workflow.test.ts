@@ -49,6 +49,8 @@ describe('the workflow of a release', () => {
     assert.match(lines, /^npm publish \.\/release\/clipgate-\*\.tgz --provenance/m)
     assert.match(lines, /sha256sum -c SHA256SUMS/)
     assert.match(text, /subject-checksums: release\/SHA256SUMS/)
+    assert.match(lines, /^skopeo copy --all --preserve-digests "oci-archive:/m)
+    assert.ok(lines.indexOf('sha256sum -c') < lines.indexOf('skopeo'), 'nothing else is published')
   })
 })
 

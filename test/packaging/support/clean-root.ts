@@ -1,14 +1,17 @@
 /**
- * A machine with Node and nothing else, or with Debian 12 and no Node: a root folder of its own, and
- * a network without a way out.
+ * A machine with Node and nothing else, with Debian 12 and no Node, or with what an image has: a root
+ * folder of its own, and a network without a way out.
  * @module
  */
 
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { chown, cp, mkdir, symlink, writeFile } from 'node:fs/promises'
+import { chown, cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { makeMachine, needsMachines } from '../../support/machines.ts'
+import { gunzipSync } from 'node:zlib'
+import { makeMachine, needsMachines, type Machine } from '../../support/machines.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { execute } from '../../support/execute.ts'
 import { PROJECT } from './make-release.ts'
@@ -64,6 +67,55 @@ export async function makeDebianRoot(
   const { inside } = await makeMachine(t, 'debian')
   const asUser = `--userspec=${USER}:${USER}`
   return { root: enter(folder, inside), user: enter(folder, inside, asUser) }
+}
+
+/** How the image says that it is to be run. */
+export interface ImageConfig {
+  readonly User: string
+  readonly Env: readonly string[]
+  readonly Cmd: readonly string[]
+  readonly Volumes: object
+}
+
+/** What is named by its content. */
+interface Named {
+  readonly digest: string
+  readonly size: number
+}
+
+/** Unpacks the layout of an image of one processor, as an engine does, and nothing beside it. */
+export async function makeImageRoot(
+  t: TestContext,
+  archive: string,
+): Promise<{ readonly root: CleanRoot; readonly machine: Machine; readonly config: ImageConfig }> {
+  const [layout, folder] = [await temporaryFolder(t), await temporaryFolder(t)]
+  await execute('tar', ['-xf', archive, '-C', layout])
+  const parse = (content: Buffer) => JSON.parse(content.toString())
+  const read = async ({ digest, size }: Named): Promise<Buffer> => {
+    const content = await readFile(join(layout, 'blobs', digest.replace(':', '/')))
+    assert.deepEqual([digestOf(content), content.length], [digest, size])
+    return content
+  }
+  const version = parse(await readFile(join(layout, 'oci-layout')))
+  assert.deepEqual(version, { imageLayoutVersion: '1.0.0' })
+  const index = parse(await readFile(join(layout, 'index.json')))
+  const [one] = parse(await read(index.manifests[0])).manifests
+  const manifest = parse(await read(one))
+  const { config, rootfs } = parse(await read(manifest.config))
+  assert.equal(manifest.layers.length, rootfs.diff_ids.length)
+  for (const [at, layer] of manifest.layers.entries()) {
+    const content = gunzipSync(await read(layer))
+    assert.equal(digestOf(content), rootfs.diff_ids[at])
+    await writeFile(join(layout, 'layer.tar'), content)
+    await execute('tar', ['-xpf', join(layout, 'layer.tar'), '--numeric-owner', '-C', folder])
+  }
+  await mkdir(join(folder, 'proc'))
+  const machine = await makeMachine(t, 'image')
+  return { root: enter(folder, machine.inside, `--userspec=${config.User}`), machine, config }
+}
+
+function digestOf(content: Buffer): string {
+  return `sha256:${createHash('sha256').update(content).digest('hex')}`
 }
 
 async function makeFolder(t: TestContext): Promise<string> {
