@@ -49,20 +49,12 @@ async function settingsIn(page: string, folder: string): Promise<Settings> {
 const PHONES = readFileSync(join(ROOT, 'docs/guides/phones.md'), 'utf8')
 const TROUBLE = readFileSync(join(ROOT, 'docs/guides/trouble.md'), 'utf8')
 
-const [IPHONE = '', ANDROID = '', WORK = '', HOUR = ''] = [
-  'iphone',
-  'android',
-  'work',
-  'first-hour',
-].map((name) => readFileSync(join(ROOT, `docs/guides/${name}.md`), 'utf8'))
+const HOUR = readFileSync(join(ROOT, 'docs/guides/first-hour.md'), 'utf8')
 
 const PAGES = [
   ['docs/guides/server.md', SERVER, 15],
-  ['docs/guides/phones.md', PHONES, 6],
-  ['docs/guides/trouble.md', TROUBLE, 5],
-  ['docs/guides/iphone.md', IPHONE, 3],
-  ['docs/guides/android.md', ANDROID, 3],
-  ['docs/guides/work.md', WORK, 3],
+  ['docs/guides/phones.md', PHONES, 9],
+  ['docs/guides/trouble.md', TROUBLE, 8],
   ['docs/guides/first-hour.md', HOUR, 10],
 ] as const
 

@@ -7,11 +7,7 @@ import { serveGateway } from '../support/gateway.ts'
 import { findRows } from './support/guide-rows.ts'
 import { runShortcut } from './support/shortcut.ts'
 
-const read = (name: string) =>
-  readFileSync(new URL(`../../docs/guides/${name}`, import.meta.url), 'utf8')
-
-const IPHONE = read('iphone.md')
-const ANDROID = read('android.md')
+const PAGE = readFileSync(new URL('../../docs/guides/phones.md', import.meta.url), 'utf8')
 
 /** A phone that is paired as the page says, and another one to look with. */
 async function open(t: TestContext) {
@@ -23,27 +19,27 @@ async function open(t: TestContext) {
 
 const photo = Buffer.from(sample('photo.jpg'))
 
-describe('the shortcuts of docs/guides/iphone.md', () => {
+describe('the shortcuts for iPhones in docs/guides/phones.md', () => {
   const section = 'From the computer'
   const text = 'Ünïcode, "quotes" and\nlines'
 
   it('copy a text of the computer', async (t) => {
     const { situation, other } = await open(t)
     await other.pushText(text)
-    assert.equal(await runShortcut(IPHONE, section, situation), text)
+    assert.equal(await runShortcut(PAGE, section, situation), text)
   })
 
   it('copy a photo of the computer', async (t) => {
     const { situation, other } = await open(t)
     await other.pushFile('Image', 'a photo ü.jpg', photo)
-    const copied = await runShortcut(IPHONE, section, situation)
+    const copied = await runShortcut(PAGE, section, situation)
     assert.ok(Buffer.isBuffer(copied) && copied.equals(photo))
   })
 
   it('send a text to the computer, and nothing when there is none', async (t) => {
     const { situation, other } = await open(t)
     for (const clipboard of [text, '']) {
-      await runShortcut(IPHONE, 'To the computer', { ...situation, clipboard })
+      await runShortcut(PAGE, 'To the computer', { ...situation, clipboard })
       const document = await other.document()
       assert.deepEqual([document['type'], document['text']], ['Text', text])
     }
@@ -57,7 +53,7 @@ describe('the shortcuts of docs/guides/iphone.md', () => {
       [[image, page], 'File', '报告 50% #1.txt'],
       [[image], 'Image', 'IMG_0042.jpg'],
     ] as const) {
-      await runShortcut(IPHONE, 'Share to the computer', { ...situation, shared })
+      await runShortcut(PAGE, 'Share to the computer', { ...situation, shared })
       const document = await other.document()
       assert.deepEqual([document['type'], document['dataName']], [type, dataName])
       assert.ok((await other.download()).equals(shared.at(-1)?.bytes ?? assert.fail()))
@@ -67,20 +63,20 @@ describe('the shortcuts of docs/guides/iphone.md', () => {
   it('copy what the page says when the password is wrong', async (t) => {
     const { situation } = await open(t)
     const wrong = { ...situation, login: 'nobody:nothing' }
-    const copied = await runShortcut(IPHONE, section, wrong)
-    const [, said] = /the clipboard has a text with `(\w+)`/.exec(IPHONE) ?? []
+    const copied = await runShortcut(PAGE, section, wrong)
+    const [, said] = /the clipboard has a text with `(\w+)`/.exec(PAGE) ?? []
     assert.ok(said !== undefined && String(copied).includes(said), String(copied))
   })
 })
 
-/** Makes the request of a shortcut of docs/guides/android.md, as the app would. */
+/** Makes the request of a shortcut for Android in docs/guides/phones.md, as the app would. */
 async function runHttpShortcut(
   section: string,
   url: string,
   words: Readonly<Record<string, string>>,
 ): Promise<string | undefined> {
   const fields = new Map(
-    findRows(ANDROID, section).map(([, field = '', value = '']) => [
+    findRows(PAGE, section).map(([, field = '', value = '']) => [
       field,
       value.replace(/^`(.*)`$/, '$1'),
     ]),
@@ -106,18 +102,18 @@ async function runHttpShortcut(
   return copied.at(-1)
 }
 
-describe('the shortcuts of docs/guides/android.md', () => {
+describe('the shortcuts for Android in docs/guides/phones.md', () => {
   const text = 'Ünïcode, "quotes" and\nlines'
 
   it('copy a text of the computer', async (t) => {
     const { url, words, other } = await open(t)
     await other.pushText(text)
-    assert.equal(await runHttpShortcut('From the computer', url, words), text)
+    assert.equal(await runHttpShortcut('From the computer to Android', url, words), text)
   })
 
   it('send a text to the computer', async (t) => {
     const { url, words, other } = await open(t)
-    await runHttpShortcut('To the computer', url, { ...words, clipboard: text })
+    await runHttpShortcut('From Android to the computer', url, { ...words, clipboard: text })
     assert.equal((await other.document())['text'], text)
   })
 })

@@ -1,5 +1,5 @@
 /**
- * Does what a table of docs/guides/iphone.md tells the app Shortcuts to do, action by action: a
+ * Does what a table of docs/guides/phones.md tells the app Shortcuts to do, action by action: a
  * variable is the result of the nearest action above.
  * @module
  */

@@ -9,7 +9,7 @@ import { listen } from '../support/listen.ts'
 import { needs } from '../support/requirements.ts'
 import { execute } from '../support/execute.ts'
 
-const PAGE = readFileSync(new URL('../../docs/guides/work.md', import.meta.url), 'utf8')
+const PAGE = readFileSync(new URL('../../docs/guides/trouble.md', import.meta.url), 'utf8')
 
 /** A proxy that knows nothing but the internet, and the variables of a shell that tell of it. */
 async function openProxy(t: TestContext) {
@@ -32,7 +32,7 @@ function exported(): Readonly<Record<string, string>> {
   return Object.fromEntries([...line.matchAll(/(\w+)=(\S+)/g)].map(([, ...pair]) => pair))
 }
 
-describe('docs/guides/work.md', () => {
+describe('docs/guides/trouble.md', () => {
   it('is right that commands ask no proxy, nor one for exceptions', async (t) => {
     const { asked, env } = await openProxy(t)
     for (const more of [{}, exported()]) {
