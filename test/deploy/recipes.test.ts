@@ -20,13 +20,17 @@ import {
 const README = readFileSync(join(ROOT, 'deploy/README.md'), 'utf8')
 const INSTALL = readFileSync(join(ROOT, 'docs/guides/install.md'), 'utf8')
 
+const SERVER = readFileSync(join(ROOT, 'docs/guides/server.md'), 'utf8')
+const SERVICE = readFileSync(join(ROOT, 'src/cli/service/windows.ts'), 'utf8')
+
 const GRACE_S = 8
+
+/** More words are not read. */
+const MAX_WORDS = 900
 
 it('the recipes are all described', () => {
   const missing = RECIPES.filter((path) => !README.includes(path))
   assert.deepEqual(missing, [])
-  const unknown = STARTERS.filter((path) => !INSTALL.includes(path))
-  assert.deepEqual(unknown, [])
 })
 
 it('the recipes start the daemon in each place that they are for', () => {
@@ -91,23 +95,35 @@ describe('docs/guides/install.md', () => {
     // Other programs take the name of the service, the user and the container.
     const call = /(?:^`?|`|\/bin\/|exec (?:-it )?clipgate |[A-Z]=\S+ |, )clipgate ([a-z]+)/gm
     const used = code.flatMap((part) => [...part.matchAll(call)].map(([, name = '']) => name))
-    const looks = used.filter((name) => name === 'status')
-    assert.ok(looks.length > 5, 'each platform has its way to see that it works')
+    assert.deepEqual(
+      ['service', 'status', 'pair'].filter((name) => !used.includes(name)),
+      [],
+    )
     assert.deepEqual(
       used.filter((name) => findCommand(name) === undefined),
       [],
     )
   })
 
-  it('has a config file that is one', () => {
-    const blocks = [...INSTALL.matchAll(/```json\n(.*?)```/gs)].map(([, json = '']) => json)
-    const names = blocks.flatMap((json) => Object.keys(JSON.parse(json)))
-    assert.ok(names.length > 0, 'it shows one')
-    assert.deepEqual(
-      names.filter((name) => !isSettingName(name)),
-      [],
-    )
+  it('begins with a line for each system, and has no more words than somebody reads', () => {
+    assert.ok(INSTALL.split(/\s+/).length <= MAX_WORDS)
+    const [first = ''] = INSTALL.split('\n## ', 1)
+    const rows = first.split('\n').map((line) => line.split('|'))
+    for (const system of ['Debian', 'Linux', 'Windows', 'macOS', 'containers', 'Node 20.19']) {
+      const [, , line = ''] = rows.find(([, name]) => name?.includes(system)) ?? []
+      assert.match(line, /^ `[^`]*clipgate[-_]\d[^`]*`/, system)
+    }
   })
+})
+
+it('docs/guides/server.md has config files that are some', () => {
+  const blocks = [...SERVER.matchAll(/```json\n(.*?)```/gs)].map(([, json = '']) => json)
+  const names = blocks.flatMap((json) => Object.keys(JSON.parse(json)))
+  assert.ok(names.length > 0, 'it shows one')
+  assert.deepEqual(
+    names.filter((name) => !isSettingName(name)),
+    [],
+  )
 })
 
 describe('the launchd agent', needs('python3'), () => {
@@ -138,7 +154,7 @@ describe('the Windows task', needs('python3'), () => {
     // It is registered from a string, whose encoding is another one than that of the file.
     assert.match(text, /^<\?xml version="1\.0"\?>/)
     for (const blank of ['USER_ID', 'NODE_PROGRAM', 'CLIPGATE_MAIN']) {
-      assert.ok(INSTALL.includes(`'${blank}'`), `${blank} is filled in when it is registered`)
+      assert.ok(SERVICE.includes(`${blank}: `), `${blank} is filled in when it is registered`)
     }
   })
 })
