@@ -82,6 +82,17 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     options: JSON_FLAG,
     run: async (call) => (await import('./status.ts')).runStatus(call),
   },
+  log: {
+    usage: 'log',
+    summary: 'tell what happened lately: who sent, logged in, was paired or removed; no content',
+    details:
+      'The last 200 things since the daemon was started, which it has in memory only: what became ' +
+      'current, by its kind and size, devices that were paired, changed and removed, logins that ' +
+      'were refused or had a new address, pauses. With --json a line for each.',
+    examples: ['clipgate log', 'clipgate log --json'],
+    options: JSON_FLAG,
+    run: async (call) => (await import('./log.ts')).runLog(call),
+  },
   stop: {
     usage: 'stop',
     summary: 'stop the running daemon, and wait until it has ended',

@@ -5,6 +5,7 @@ import type { Surroundings } from '../daemon/folders.ts'
 import { openRunning, stopRunning } from '../daemon/open-admin.ts'
 import { writeOpeningFile } from '../daemon/opening-file.ts'
 import { duration } from '../daemon/setting-kinds.ts'
+import type { RunningDaemon } from '../ports/panel.ts'
 import { openPath } from '../lib/open-path.ts'
 import { CommandError, printResult, type SettingsInvocation } from './command.ts'
 import { describePause } from './words/quantities.ts'
@@ -74,7 +75,10 @@ export async function runStop(call: SettingsInvocation): Promise<number> {
 }
 
 /** Finds the running daemon. @throws {CommandError} "Cannot `action`", when none runs. */
-async function needRunning({ settings }: SettingsInvocation, action: string) {
+export async function needRunning(
+  { settings }: SettingsInvocation,
+  action: string,
+): Promise<RunningDaemon> {
   const running = await openRunning(settings.dataDir)
   if (running !== undefined) return running
   throw new CommandError(`Cannot ${action}: no daemon runs; start it: clipgate serve`)

@@ -9,6 +9,7 @@ import { decodeString, objectOf, type Decoder } from '../lib/decoder.ts'
 import type { RunningDaemon } from '../ports/panel.ts'
 import {
   decodeDevices,
+  decodeHappenings,
   decodeLeft,
   decodePairing,
   decodePause,
@@ -37,6 +38,7 @@ export function createAdminClient(address: ControlAddress): RunningDaemon {
     leave: (name) => call('DELETE', `/peers/${encodeURIComponent(name)}`, decodeLeft),
     peers: () => call('GET', '/peers', decodePeers),
     panelUrl: async () => (await call('GET', '/panel', decodeAddress)).url,
+    happenings: () => call('GET', '/log', decodeHappenings),
     pause: (durationMs) => call('POST', '/pause', decodePause, { durationMs }),
     resume: async () => {
       await call('DELETE', '/pause', decodeNothing)

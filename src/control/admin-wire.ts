@@ -6,6 +6,7 @@
 
 import type { DomainErrorCode } from '../core/domain-error.ts'
 import { MAX_PAUSE_MS } from '../core/limits.ts'
+import { CHANGERS, HAPPENING_KINDS } from '../core/happening.ts'
 import { ITEM_TYPES } from '../core/item-type.ts'
 import {
   arrayOf,
@@ -21,6 +22,7 @@ import {
 import type { DaemonStatus, DeviceSummary, Pairing, PairRequest, Pause } from '../ports/admin.ts'
 import type { BusStatus } from '../ports/bus.ts'
 import type { Revocation } from '../ports/device-registry.ts'
+import type { Happened } from '../ports/panel.ts'
 import type { JoinRequest, PeerSummary } from '../ports/peers.ts'
 
 /** The HTTP status of each failure. A code that is not listed here is unexpected: a 500. */
@@ -119,6 +121,22 @@ export const decodeDevices: Decoder<readonly DeviceSummary[]> = arrayOf(
     refused: optional(
       objectOf({ count: decodeNumber, lastAt: decodeString, lastAddress: optional(decodeString) }),
     ),
+  }),
+)
+
+export const decodeHappenings: Decoder<readonly Happened[]> = arrayOf(
+  objectOf({
+    id: decodeNumber,
+    at: decodeString,
+    kind: oneOf(HAPPENING_KINDS),
+    device: optional(decodeString),
+    label: optional(decodeString),
+    by: optional(oneOf(CHANGERS)),
+    type: optional(oneOf(ITEM_TYPES)),
+    size: optional(decodeNumber),
+    times: optional(decodeNumber),
+    address: optional(decodeString),
+    untilMs: optional(decodeNumber),
   }),
 )
 

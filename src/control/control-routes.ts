@@ -127,6 +127,7 @@ export function createControlRoutes(parts: ControlParts): readonly Route<Owner>[
     jsonRoute('DELETE', '/devices/{id}', ({ params, principal }) => {
       return adminOf(principal).revoke(params.id)
     }),
+    jsonRoute('GET', '/log', async () => panel.happenings.list),
     jsonRoute('GET', '/peers', () => admin.peers()),
     jsonRoute('POST', '/peers', async (call) => {
       return admin.join(await readMembers(call, decodeJoinRequest))

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { tell, type ChangedBy, type HappeningKind } from '../core/happening.ts'
 import { formatConnectLink, type ConnectPayload } from '../link/connect-link.ts'
 import { LinkError } from '../link/link-error.ts'
 import { pageLinkOf } from '../link/page-link.ts'
@@ -91,22 +92,19 @@ export function createDeviceAdmin(options: DeviceAdminOptions): Admin {
   }
 }
 
-/** Who has changed the devices: the start itself, a command, or somebody at the panel. */
-export type ChangedBy = 'start' | 'command' | 'panel'
-
 /** An `Admin` that also writes a line in the log for each credential that begins or ends. */
 export function withTrail(admin: Admin, logger: Logger, by: ChangedBy): Admin {
   const find = async (idOrUsername: string): Promise<DeviceSummary | undefined> => {
     const devices = await admin.devices()
     return devices.find(({ id, username }) => idOrUsername === id || idOrUsername === username)
   }
-  const tell = (message: string, { id, label }: Pick<DeviceSummary, 'id' | 'label'>): void => {
-    logger.info(message, { device: id, label, by })
+  const note = (kind: HappeningKind, { id, label }: Pick<DeviceSummary, 'id' | 'label'>): void => {
+    tell(logger, { kind, device: id, label, by })
   }
 
   async function pair(request: PairRequest, signal?: AbortSignal): Promise<Pairing> {
     const pairing = await admin.pair(request, signal)
-    tell('A device was paired', pairing)
+    note('paired', pairing)
     return pairing
   }
 
@@ -118,12 +116,12 @@ export function withTrail(admin: Admin, logger: Logger, by: ChangedBy): Admin {
     const before = await find(idOrUsername)
     try {
       const pairing = await admin.rotate(idOrUsername, url, signal)
-      tell('A device was given a new password', pairing)
+      note('rotated', pairing)
       return pairing
     } catch (error) {
       // The old one has ended, and the new one could not be saved.
       const after = before?.active ? await find(idOrUsername) : undefined
-      if (after?.active === false) tell('The password of a device has ended', after)
+      if (after?.active === false) note('ended', after)
       throw error
     }
   }
@@ -131,7 +129,7 @@ export function withTrail(admin: Admin, logger: Logger, by: ChangedBy): Admin {
   async function revoke(idOrUsername: string): Promise<Revocation> {
     const before = await find(idOrUsername)
     const revocation = await admin.revoke(idOrUsername)
-    if (before !== undefined) tell('A device was revoked', before)
+    if (before !== undefined) note('revoked', before)
     return revocation
   }
 

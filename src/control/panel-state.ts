@@ -10,7 +10,7 @@ import { MIB } from '../core/limits.ts'
 import { essenceOf } from '../core/media-type.ts'
 import type { Admin, DaemonStatus, DeviceSummary } from '../ports/admin.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
-import type { Panel, PanelAddress, RecentItem, Sender } from '../ports/panel.ts'
+import type { Happened, Panel, PanelAddress, RecentItem, Sender } from '../ports/panel.ts'
 import type { Transfer } from '../ports/transfers.ts'
 
 /** The part of an item that the panel can show: the beginning of a text, or a raster image. */
@@ -51,6 +51,8 @@ export interface PanelState {
   readonly receivedDir: string | undefined
   readonly devices: readonly DeviceSummary[]
   readonly addresses: readonly PanelAddress[]
+  /** The newest first. */
+  readonly happenings: readonly Happened[]
 }
 
 const MAX_IMAGE_BYTES = 20 * MIB
@@ -63,7 +65,7 @@ const IMAGE_TYPES: ReadonlySet<string> = new Set(
 /** Reads the state as it is now. */
 export async function readPanelState(
   admin: Pick<Admin, 'status' | 'devices'>,
-  panel: Pick<Panel, 'item' | 'addresses' | 'recent' | 'transfers' | 'receivedDir'>,
+  panel: Pick<Panel, 'item' | 'addresses' | 'recent' | 'happenings' | 'transfers' | 'receivedDir'>,
 ): Promise<PanelState> {
   const [status, devices] = await Promise.all([admin.status(), admin.devices()])
   const { item, recent, transfers, receivedDir } = panel
@@ -75,6 +77,7 @@ export async function readPanelState(
     receivedDir,
     devices,
     addresses: panel.addresses(),
+    happenings: panel.happenings.list,
   }
 }
 

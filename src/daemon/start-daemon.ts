@@ -21,24 +21,20 @@ import type { Admin } from '../ports/admin.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Panel } from '../ports/panel.ts'
 import { DiskPrivateFile, toUnusable } from '../storage/home/own-files.ts'
-import { readLockHolder } from '../storage/home/lock.ts'
 import { chooseBaseUrl, listAddresses, loopbackUrl, readInterfaces } from './addresses.ts'
 import { formatBaseUrl, type HostPort } from './host-port.ts'
 import { Listeners } from './listeners.ts'
-import { openConfigured } from './open-configured.ts'
+import { openWhenFree } from './open-configured.ts'
+import { Happenings } from '../station/happenings.ts'
 import type { Station } from '../station/open-station.ts'
 import { openDesktop, placeOf } from './open-desktop.ts'
 import type { Desktop } from './share-desktop.ts'
 import { OpeningFile } from './opening-file.ts'
-import { isBusy, retryWhileHeld } from './reach-daemon.ts'
 import { describeTransfers, readStatus, toldSettings } from './read-status.ts'
 import { completeSettings, defaultListen, type ClipboardChoice, type Settings } from './settings.ts'
 import { createStreamLogger } from '../station/stream-logger.ts'
 import { readVersion } from './version.ts'
 import { tellArrivals, type Witness } from './witness.ts'
-
-/** How long commands may hold the data directory: each hashes one password at most. */
-const START_PATIENCE_MS = 5000
 
 /** Said once both listeners accept. */
 export interface Ready {
@@ -101,7 +97,9 @@ export async function startDaemon(
     const load = () => import('../desktop/notifications/notifier.ts')
     const notifier = settings.notify ? (await load()).createNotifier({ clock, logger }) : undefined
     cleanup.add(async () => notifier?.close())
-    const station = await openWhenFree(settings, logger, {
+    let station: Station | undefined
+    const happenings = new Happenings(clock, (id) => station?.devices.find(id)?.label)
+    station = await openWhenFree(settings, happenings.hear(logger), {
       clock,
       onDiskFull: (isFull) => notifier?.report('disk', isFull),
       onFirstSighting: ({ label }, address) => {
@@ -109,49 +107,27 @@ export async function startDaemon(
         options.witness?.connected(label, address)
       },
     })
-    cleanup.add(() => station.close())
+    const { close } = station
+    cleanup.add(close)
     tellArrivals(station, options.witness)
     const desktop = await openDesktop(station, settings, (isTrouble) => {
       notifier?.report('clipboard', isTrouble)
     })
     cleanup.add(() => desktop.close())
-    const daemon = await run({ settings, station, desktop, notifier, cleanup })
-    return { ...daemon, admin: withTrail(daemon.admin, options.trail ?? logger, 'start') }
+    const daemon = await run({ settings, station, happenings, desktop, notifier, cleanup })
+    const trail = happenings.hear(options.trail ?? logger)
+    return { ...daemon, admin: withTrail(daemon.admin, trail, 'start') }
   } catch (error) {
     await cleanup.run()
     throw error
   }
 }
 
-/**
- * Opens the data directory, which commands hold for a moment. A daemon holds it for good, and says
- * where its control listener is: there is no use in waiting for that.
- */
-async function openWhenFree(
-  settings: Settings,
-  logger: Logger,
-  more: Parameters<typeof openConfigured>[2],
-): Promise<Station> {
-  let busy: unknown
-  const opened = await retryWhileHeld(START_PATIENCE_MS, async () => {
-    try {
-      return await openConfigured(settings, logger, more)
-    } catch (error) {
-      if (!isBusy(error)) throw error
-      const holder = await readLockHolder(settings.dataDir)
-      if (holder?.control !== undefined) throw error
-      busy = error
-      return undefined
-    }
-  })
-  if (opened === undefined) throw busy
-  return opened
-}
-
 /** The parts of a daemon before it listens. */
 interface Parts {
   readonly settings: Settings
   readonly station: Station
+  readonly happenings: Happenings
   readonly desktop: Desktop
   readonly notifier: Notifier | undefined
   readonly cleanup: AsyncCleanup
@@ -362,13 +338,15 @@ async function startControl(running: Running, admin: Admin): Promise<string> {
 
 /** Makes what only a running daemon can be asked. */
 function createPanel(running: Running): Panel {
-  const { settings, station, desktop, recent, gateway, bound, listeners, peers, bus } = running
+  const { settings, station, happenings, desktop, recent, gateway, bound, listeners } = running
+  const { peers, bus } = running
   const { latest, changes, devices, storage } = station
   return {
     get item() {
       return latest.current
     },
     recent,
+    happenings,
     transfers: station.transfers,
     receivedDir: desktop.receivedDir,
     openReceived: () => openPath(settings.receivedDir),
@@ -380,6 +358,7 @@ function createPanel(running: Running): Panel {
       const subscriptions = [
         changes.subscribe(() => listener()),
         recent.onChange(listener),
+        happenings.onChange(listener),
         station.transfers.onChange(listener),
         devices.onChange(listener),
         station.refusedLogins.onChange(listener),

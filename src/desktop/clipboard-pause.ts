@@ -10,6 +10,7 @@
  * @module
  */
 
+import { tell } from '../core/happening.ts'
 import { describeFailure } from '../lib/describe-failure.ts'
 import {
   arrayOf,
@@ -70,7 +71,7 @@ export class ClipboardPause {
   /** Goes on with the pause that there was when the daemon ended. */
   static async open(deps: ClipboardPauseDeps): Promise<ClipboardPause> {
     const opened = new ClipboardPause(deps, await readLast(deps))
-    if (opened.isOn) deps.logger.info('The clipboard is paused')
+    if (opened.isOn) tell(deps.logger, { kind: 'paused', ...opened.current })
     return opened
   }
 
@@ -123,12 +124,13 @@ export class ClipboardPause {
    */
   begin(durationMs: number | undefined): Promise<Pause> {
     return this.#changes.run(async () => {
-      const { file, clock } = this.#deps
+      const { file, clock, logger } = this.#deps
       const untilMs = durationMs === undefined ? undefined : clock.now() + durationMs
       const begun = { untilMs, changedOn: [] }
       await file.write(formatRecord(begun))
       this.#last = begun
       this.#look()
+      tell(logger, { kind: 'paused', untilMs })
       this.#watchers.notify()
       return { untilMs }
     })
@@ -152,7 +154,7 @@ export class ClipboardPause {
   #end(): void {
     this.#last = OVER
     this.#cancelLook?.()
-    this.#deps.logger.info('The clipboard is shared again')
+    tell(this.#deps.logger, { kind: 'resumed' })
     this.#watchers.notify()
   }
 

@@ -9,6 +9,7 @@
  */
 
 import { DomainError } from '../core/domain-error.ts'
+import { tell } from '../core/happening.ts'
 import { OWNER_ID } from '../core/owner.ts'
 import { Semaphore } from '../lib/semaphore.ts'
 import { Subscribers } from '../lib/subscribers.ts'
@@ -178,7 +179,7 @@ export class JsonDeviceRegistry implements DeviceRegistry {
     if (isNewAddress) {
       const { address } = sighting
       const fields = { device: id, label: device.label, address }
-      this.#options.logger.info('A device logged in from a new address', fields)
+      tell(this.#options.logger, { kind: 'connected', ...fields })
     }
     this.#watchers.notify()
     this.#saver.saveSightingsLater(isLearnt)

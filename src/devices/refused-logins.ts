@@ -7,6 +7,7 @@
  * @module
  */
 
+import { tell } from '../core/happening.ts'
 import type { Clock } from '../lib/clock.ts'
 import { Subscribers } from '../lib/subscribers.ts'
 import type { Device, DeviceRegistry, LoginRefusals } from '../ports/device-registry.ts'
@@ -100,7 +101,7 @@ export class RefusedLogins {
     for (const [device, entry] of this.#entries) {
       const { untold: times, lastAddress: address } = entry
       entry.untold = 0
-      if (times > 0) logger.warn('Logins were refused: the password', { device, times, address })
+      if (times > 0) tell(logger, { kind: 'refused', device, times, address })
     }
   }
 }

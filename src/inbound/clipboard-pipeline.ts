@@ -8,6 +8,7 @@
  */
 
 import { DomainError } from '../core/domain-error.ts'
+import { tell } from '../core/happening.ts'
 import { looksAlike, withAlias, type Item } from '../core/item.ts'
 import { MAX_METADATA_BYTES, REPEAT_PUSH_MS } from '../core/limits.ts'
 import { digestsOf } from '../hashing/content-id.ts'
@@ -76,12 +77,8 @@ interface Activation {
   readonly isStored: boolean
 }
 
-/** Lines of the log. */
-const MADE_CURRENT: Readonly<Record<Origin['kind'], string>> = {
-  device: 'A push became current',
-  peer: 'An item of another daemon became current',
-  clipboard: 'A copy became current',
-}
+/** How an item became current. */
+const MADE_CURRENT = { device: 'pushed', peer: 'received', clipboard: 'copied' } as const
 
 interface LastPush extends Pick<InboundItem, 'origin'> {
   /** As `Clock.monotonic` has it. */
@@ -263,8 +260,7 @@ export class ClipboardPipeline implements InboundPipeline {
 
   #log(origin: Origin, { type, size }: Item): void {
     const device = origin.kind === 'clipboard' ? undefined : origin.deviceId
-    const message = MADE_CURRENT[origin.kind]
-    this.#deps.logger.debug(message, { device, type, size })
+    tell(this.#deps.logger, { kind: MADE_CURRENT[origin.kind], device, type, size })
   }
 
   #judge(origin: Origin): void {

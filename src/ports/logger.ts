@@ -1,5 +1,7 @@
 /** Port: what the operator gets to read. Never secrets, never clipboard content. @module */
 
+import type { Happening } from '../core/happening.ts'
+
 /** Values worth naming in a log line: `{ port: 42720 }`. */
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>
 
@@ -9,4 +11,6 @@ export interface Logger {
   info(message: string, fields?: LogFields): void
   warn(message: string, fields?: LogFields): void
   error(message: string, fields?: LogFields): void
+  /** Told what happened besides its line, also where the level leaves that out. */
+  readonly happened?: ((happening: Happening) => void) | undefined
 }

@@ -1,5 +1,6 @@
 /** Port: what only a running daemon can be asked, unlike `Admin`; its panel shows it. @module */
 
+import type { Happening } from '../core/happening.ts'
 import type { Item } from '../core/item.ts'
 import type { Admin, Pause } from './admin.ts'
 import type { Blob } from './blob.ts'
@@ -61,12 +62,31 @@ export interface RecentItems {
   onChange(listener: () => void): () => void
 }
 
+/** Something that happened since the daemon was started. */
+export interface Happened extends Happening {
+  /** Counts from 1 on. */
+  readonly id: number
+  /** ISO 8601, UTC. */
+  readonly at: string
+}
+
+/** The things that happened lately, which are kept in memory, and nowhere else. */
+export interface HappeningsList {
+  /** The newest first: 200 of them at most. */
+  readonly list: readonly Happened[]
+
+  /** Calls `listener` whenever something has happened. @returns Ends the subscription. */
+  onChange(listener: () => void): () => void
+}
+
 /** The running daemon, for its panel. */
 export interface Panel {
   /** The current item. */
   readonly item: StoredItem | undefined
 
   readonly recent: RecentItems
+
+  readonly happenings: Pick<HappeningsList, 'list'>
 
   readonly transfers: Pick<Transfers, 'list'>
 
@@ -109,6 +129,9 @@ export interface Panel {
 export interface RunningDaemon extends Admin, Pick<Panel, 'pause' | 'resume'> {
   /** The URL that opens the panel in a browser, for as long as this daemon runs. */
   panelUrl(): Promise<string>
+
+  /** As the list in the port `Panel`. */
+  happenings(): Promise<readonly Happened[]>
 
   /** Makes it end as a signal would. Resolves when it has begun to. */
   stop(): Promise<void>

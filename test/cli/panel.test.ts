@@ -198,6 +198,7 @@ describe('commands that need a daemon', () => {
     const dataDir = join(await temporaryFolder(t), 'data')
     for (const [command, action] of [
       ['panel', 'open the panel'],
+      ['log', 'tell what happened'],
       ['pause', 'pause'],
       ['resume', 'resume'],
     ] as const) {

@@ -127,6 +127,9 @@ function trailOf({ log }: DaemonProcess): readonly string[] {
   return [...log().matchAll(/^\S+ info {2}(.*)$/gm)].map(([, line = '']) => line)
 }
 
+/** When a login was refused depends on the time. */
+const isTrail = (line: string): boolean => !line.startsWith('Refused ')
+
 describe('the log of clipgate serve', () => {
   it('tells who was paired, rotated and shut out, from where they came, and when it ran', async (t) => {
     const daemon = await startDaemonProcess(t, { args: ['--headless', '--grace', '0'] })
@@ -147,6 +150,9 @@ describe('the log of clipgate serve', () => {
     const upload = await announce(daemon, late, 'PUT /file/secret.bin', 11)
     const guess = createPhone({ username: late.username, password: 'a wrong secret' }, gateway)
     assert.equal((await guess.fetch('/')).status, 401)
+    await createPhone(late, gateway).pushFile('File', 'secret.txt', Buffer.from('a secret'))
+    const told = (await daemon.run('log')).stdout
+    const json = (await daemon.run('log', '--json')).stdout
     assert.equal(await daemon.stop(), 0)
     upload.close()
 
@@ -164,6 +170,22 @@ describe('the log of clipgate serve', () => {
       'Stopped by="SIGTERM" cut=1',
     ])
     assert.match(daemon.log(), /Logins were refused: the password .* times=1 .*\n.*Stopped/)
+    // One event, two readers: `log` tells the same, and what is at the level debug.
+    assert.deepEqual(told.replaceAll(/^\S+ \S+ {2}/gm, '').split('\n').filter(isTrail), [
+      'My\\u{202e} phone was paired with a command',
+      'My\\u{202e} phone logged in from a new address (127.0.0.1)',
+      'At the panel was paired in the panel',
+      'My\\u{202e} phone was given a new password with a command',
+      'At the panel was removed with a command',
+      'Late was paired with a command',
+      'Late logged in from a new address (127.0.0.1)',
+      'Late sent a file (8 bytes)',
+      '',
+    ])
+    const pushed = json.split('\n').find((line) => line.includes('"pushed"'))
+    const { kind, label, type, size, by } = JSON.parse(pushed ?? '')
+    assert.deepEqual([kind, label, type, size, by], ['pushed', 'Late', 'File', 8, null])
+    for (const text of [told, json]) assert.doesNotMatch(text, /secret/)
     for (const secret of ['secret', device.password, late.password, token]) {
       assert.ok(!daemon.log().includes(secret), secret)
     }

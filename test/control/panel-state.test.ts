@@ -37,6 +37,7 @@ describe('GET /state', () => {
       transfers: [],
       receivedDir: '/home/me/Downloads/clipgate',
       addresses: [{ url: 'http://192.168.1.20:42720', via: 'eth0', kind: 'lan' }],
+      happenings: [],
     })
     assert.deepEqual([state.status.paused, state.status.clipboardError], [null, null])
     const { id, label, lastSeenAt } = state.devices[0]

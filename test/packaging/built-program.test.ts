@@ -87,6 +87,8 @@ const MEANWHILE: readonly Call[] = [
   { command: 'revoke desk --json' },
   { command: 'status' },
   { command: 'status --json' },
+  { command: 'log' },
+  { command: 'log --json' },
   { command: 'panel' },
   { command: 'panel --print --json' },
   { command: 'pause 10m --json' },

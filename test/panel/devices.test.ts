@@ -82,7 +82,7 @@ describe('the devices in the panel', needs('chromium'), () => {
   })
 
   it('go when they are removed, and not when that is cancelled', async (t) => {
-    const { page, assertCalm, pairPhone } = await openPanel(t)
+    const { page, daemon, assertCalm, pairPhone } = await openPanel(t)
     const lost = await pairPhone('Lost')
     const kept = await pairPhone('Kept')
     const remove = page.getByRole('button', { name: 'Remove Lost' })
@@ -101,6 +101,17 @@ describe('the devices in the panel', needs('chromium'), () => {
     assert.equal(await deviceRow(page, 'Kept').count(), 1)
     const focused = page.getByRole('heading', { name: 'Devices' })
     assert.equal(await isFocused(focused), true)
+
+    const happened = page.getByRole('region', { name: 'What happened' })
+    await happened.getByText('Lost was removed in the panel').waitFor()
+    await kept.pushText('<b>nothing of this</b>')
+    await happened.getByText('Kept sent a text (22 bytes)').waitFor()
+    await daemon.pair(EVIL)
+    await happened.getByText(`${EVIL} was added with a command`).waitFor()
+    assert.equal(await happened.getByRole('listitem').count(), 5)
+    await happened.getByRole('button', { name: /^All \d+$/ }).click()
+    await happened.getByText('Lost was added with a command').waitFor()
+    assert.ok(!(await happened.textContent())?.includes('nothing of this'))
     assertCalm()
   })
 

@@ -6,7 +6,7 @@
 import { fileURLToPath } from 'node:url'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { closeBrowser, openPage } from './support/browser.ts'
-import { createItems, createRecent, DEVICES, STATUS } from './support/samples.ts'
+import { createItems, createRecent, DEVICES, HAPPENINGS, STATUS } from './support/samples.ts'
 import { createShowroom, NOW, type Showroom } from './support/showroom.ts'
 
 const FOLDER = fileURLToPath(new URL('../../docs/images/', import.meta.url))
@@ -47,6 +47,7 @@ async function shootAll(look: string, options: BrowserContextOptions): Promise<v
 
 async function shootItems(page: Page, room: Showroom, shoot: Shoot): Promise<void> {
   room.told.devices = DEVICES
+  room.panel.happenings.list = HAPPENINGS
   for (const [name, stored] of Object.entries(await createItems())) {
     room.panel.item = stored
     room.panel.receivedDir = '/home/ann/Downloads/clipgate'

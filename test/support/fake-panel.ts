@@ -3,7 +3,14 @@
 import { Subscribers } from '../../src/lib/subscribers.ts'
 import type { Pause } from '../../src/ports/admin.ts'
 import type { StoredItem } from '../../src/ports/latest-item.ts'
-import type { Panel, PanelAddress, RecentItem, RecentItems, Sender } from '../../src/ports/panel.ts'
+import type {
+  Happened,
+  Panel,
+  PanelAddress,
+  RecentItem,
+  RecentItems,
+  Sender,
+} from '../../src/ports/panel.ts'
 import type { Transfer } from '../../src/ports/transfers.ts'
 
 export class FakePanel implements Panel {
@@ -14,6 +21,7 @@ export class FakePanel implements Panel {
   failure: Error | undefined
   receivedDir: string | undefined
   readonly transfers: { list: readonly Transfer[] } = { list: [] }
+  readonly happenings: { list: readonly Happened[] } = { list: [] }
   readonly recent: FakeRecentItems = new FakeRecentItems()
   readonly #watchers = new Subscribers()
   readonly #now: () => number

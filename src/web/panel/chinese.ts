@@ -143,13 +143,38 @@ export const chinese: Words = {
     saveName: (name) => `保存：${name}`,
     remove: '移除',
     removeName: (name) => `移除：${name}`,
-    all: (count) => `全部 ${count} 项`,
-    few: '仅最新内容',
     search: '在最近内容中搜索',
     notFound: '最近内容中没有找到。',
     text: '一段文本',
     gone: '它已不在列表中。',
     announceForgotten: '已忘记最近内容',
+  },
+
+  few: { all: (count) => `全部 ${count} 项`, few: '仅最新内容' },
+
+  happened: {
+    heading: '发生了什么',
+    none: '自 clipgate 启动以来还没有。',
+    hint: '只在 clipgate 的内存中，从不包含复制的内容。',
+    owner: '此电脑',
+    other: '另一台设备',
+    unknown: '未知',
+    things: { Text: '一段文本', Image: '一张图片', File: '一个文件', Group: '多个文件' },
+    by: { start: '启动时', command: '通过命令', panel: '在面板中' },
+    sentences: {
+      pushed: ({ name, what }) => `${name} 发送了${what}`,
+      received: ({ name, what }) => `${name} 发送了${what}`,
+      copied: ({ what }) => `在此电脑上复制了${what}`,
+      paired: ({ name, by }) => `${by}添加了 ${name}`,
+      rotated: ({ name, by }) => `${by}为 ${name} 设置了新密码`,
+      ended: ({ name }) => `${name} 的密码已失效`,
+      revoked: ({ name, by }) => `${by}移除了 ${name}`,
+      connected: ({ name, address }) => `${name} 从新地址登录：${address}`,
+      refused: ({ name, times, address }) =>
+        `${times} 次以 ${name} 登录被拒绝：密码错误；来自 ${address}`,
+      paused: ({ until }) => (until === null ? '共享已暂停' : `共享已暂停，直到 ${until}`),
+      resumed: () => '共享已恢复',
+    },
   },
 
   pause: {

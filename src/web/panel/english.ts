@@ -1,11 +1,23 @@
 /** Every word of the panel, in English. @module */
 
 import { countOf, type TimeUnit } from '../../lib/count-of.ts'
+import type { HappeningKind } from '../../core/happening.ts'
 import type { Device } from './state.ts'
 
 function endOf(streams: number) {
   if (streams === 0) return 'Its open connections end.'
   return `Its open connections end (${streams} now).`
+}
+
+/** The parts of a sentence about what happened. */
+interface Told {
+  readonly name: string
+  readonly what: string
+  readonly by: string
+  readonly times: number
+  readonly address: string
+  /** The end of a pause; `null` where it has none. */
+  readonly until: string | null
 }
 
 export const english = {
@@ -138,13 +150,38 @@ export const english = {
     saveName: (name: string) => `Save: ${name}`,
     remove: 'Remove',
     removeName: (name: string) => `Remove: ${name}`,
-    all: (count: number) => `All ${count}`,
-    few: 'The newest only',
     search: 'Search in recent items',
     notFound: 'Nothing of late has that in it.',
     text: 'A text',
     gone: 'It is no longer in the list.',
     announceForgotten: 'The recent items were forgotten',
+  },
+
+  few: { all: (count: number) => `All ${count}`, few: 'The newest only' },
+
+  happened: {
+    heading: 'What happened',
+    none: 'Nothing yet since clipgate was started.',
+    hint: 'In the memory of clipgate only, and never what was copied.',
+    owner: 'This computer',
+    other: 'Another device',
+    unknown: 'unknown',
+    things: { Text: 'a text', Image: 'an image', File: 'a file', Group: 'several files' },
+    by: { start: 'at the start', command: 'with a command', panel: 'in the panel' },
+    sentences: {
+      pushed: ({ name, what }) => `${name} sent ${what}`,
+      received: ({ name, what }) => `${name} sent ${what}`,
+      copied: ({ what }) => `Copied on this computer: ${what}`,
+      paired: ({ name, by }) => `${name} was added ${by}`,
+      rotated: ({ name, by }) => `${name} got a new password ${by}`,
+      ended: ({ name }) => `The password of ${name} has ended`,
+      revoked: ({ name, by }) => `${name} was removed ${by}`,
+      connected: ({ name, address }) => `${name} logged in from a new address: ${address}`,
+      refused: ({ name, times, address }) =>
+        `${countOf(times, 'login')} as ${name} refused: the password; from ${address}`,
+      paused: ({ until }) => (until === null ? 'Sharing paused' : `Sharing paused until ${until}`),
+      resumed: () => 'Sharing goes on',
+    } as Readonly<Record<HappeningKind, (told: Told) => string>>,
   },
 
   pause: {

@@ -9,6 +9,7 @@ import { createDaemonView } from './daemon.ts'
 import { createDevicesView } from './devices.ts'
 import { h, section, setAttribute, setText } from '../shared/dom.ts'
 import { icon } from './icons.ts'
+import { createHappenedView } from './happened.ts'
 import { createItemView } from './item.ts'
 import { follow, type Way } from '../shared/follow.ts'
 import { createPauseView } from './pause.ts'
@@ -36,6 +37,7 @@ const transfers = createTransfersView()
 const pause = createPauseView()
 const devices = createDevicesView()
 const daemon = createDaemonView()
+const happened = createHappenedView()
 const problems = createProblemsView()
 
 const pill = h('p', { class: 'pill' }, h('span', { class: 'dot' }), h('span'))
@@ -70,6 +72,7 @@ onState((state) => {
   pause.render(state.status)
   devices.render(state.devices)
   daemon.render(state)
+  happened.render(state.happenings)
 })
 
 follow({
@@ -97,8 +100,9 @@ render()
 startTicking()
 
 function place() {
-  if (wide.matches) left.append(recent.section)
-  else devices.section.after(recent.section)
+  if (wide.matches) return left.append(recent.section, happened.section)
+  devices.section.after(recent.section)
+  right.append(happened.section)
 }
 
 function render() {

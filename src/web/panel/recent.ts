@@ -14,8 +14,9 @@ import {
   readRecentText,
   readTicket,
 } from './api.ts'
-import { button, h, renderList, section, setAttribute, setText } from '../shared/dom.ts'
+import { h, renderList, section, setAttribute, setText } from '../shared/dom.ts'
 import { formatBytes } from '../shared/language.ts'
+import { createFew } from './few.ts'
 import { icon } from './icons.ts'
 import { isHidden } from './item.ts'
 import { copyToClipboard, download } from './item-actions.ts'
@@ -26,15 +27,11 @@ import { createTime, setTime } from './time.ts'
 
 const words = strings.recent
 
-/** How many are shown before somebody wants to see all. */
-const FEW = 5
-
 /** As long as a word may be that the daemon looks for. */
 const MAX_SEARCH_LENGTH = 200
 
 /** The list of recent items. */
 export function createRecentView() {
-  let showsAll = false
   /** The word that was looked for, in which items, and those that have it. */
   let search: { word: string; among: string; ids: readonly string[] } | undefined
   const errors = errorLine()
@@ -57,24 +54,21 @@ export function createRecentView() {
   field.addEventListener('input', () => render(currentState()))
   const list = h('ul', { class: 'recent' })
   const none = h('p', { class: 'note', role: 'status' })
-  const all = button('', () => {
-    showsAll = !showsAll
-    render(currentState())
-  })
+  const few = createFew(() => render(currentState()))
   const hint = h('p', { class: 'note' }, words.hint)
   const header = h('header', {}, heading, forget)
-  const card = section({ class: 'card' }, header, field, list, none, errors, all, hint)
+  const card = section({ class: 'card' }, header, field, list, none, errors, few.button, hint)
 
   function render({ recent, item }: PanelState) {
     const others = recent.filter(({ activatedAtMs }) => activatedAtMs !== item?.activatedAtMs)
     card.hidden = others.length === 0
     const word = field.value.trim()
-    field.hidden = others.length <= FEW && word === ''
-    all.hidden = others.length <= FEW || word !== ''
-    setText(all, showsAll ? words.few : words.all(others.length))
+    const newest = few.take(others)
+    field.hidden = few.button.hidden && word === ''
+    if (word !== '') few.button.hidden = true
     if (word !== '') void look(word, others)
     const found = word === '' ? undefined : search?.ids
-    const shown = found === undefined ? others.slice(0, showsAll ? Infinity : FEW) : others
+    const shown = found === undefined ? newest : others
     const rows = shown.filter(({ id }) => found?.includes(id) ?? true)
     setText(none, rows.length === 0 && others.length > 0 ? words.notFound : '')
     renderList(list, rows, {

@@ -24,6 +24,7 @@ export type PanelState = Wire<StateOfDaemon> & { readonly serverTimeMs: number }
 export type Item = Wire<PanelItem>
 export type Recent = Wire<PanelRecent>
 export type Transfer = Wire<PanelTransfer>
+export type Happened = PanelState['happenings'][number]
 export type Sender = Wire<SenderOfItem>
 export type Address = PanelState['addresses'][number]
 export type Device = Wire<admin.DeviceSummary>

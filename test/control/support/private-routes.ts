@@ -13,6 +13,7 @@ export const PRIVATE = [
   ['POST', '/devices', DEVICE],
   ['POST', '/devices/nobody/rotate', '{}'],
   ['DELETE', '/devices/nobody', ''],
+  ['GET', '/log', ''],
   ['GET', '/peers', ''],
   ['POST', '/peers', '{"link":"clip://nowhere"}'],
   ['DELETE', '/peers/nobody', ''],

@@ -6,7 +6,7 @@
 import { PNG } from 'pngjs'
 import type { DaemonStatus, DeviceSummary } from '../../../src/ports/admin.ts'
 import type { StoredItem } from '../../../src/ports/latest-item.ts'
-import type { RecentItem } from '../../../src/ports/panel.ts'
+import type { Happened, RecentItem } from '../../../src/ports/panel.ts'
 import { bytesItem, bytesOfLate, textItem } from '../../control/support/items.ts'
 import { deviceOf, NOW } from './showroom.ts'
 
@@ -54,6 +54,22 @@ export const DEVICES: readonly DeviceSummary[] = [
   }),
   deviceOf({ id: 'did_3', label: 'attic', username: 'peer_0badcafe', kind: 'peer' }),
 ]
+
+/** What happened in the last hours. */
+export const HAPPENINGS: readonly Happened[] = (
+  [
+    { kind: 'pushed', device: 'did_1', label: 'Pixel 9', type: 'Text', size: 171 },
+    { kind: 'copied', type: 'Image', size: 93_000 },
+    { kind: 'refused', device: 'did_2', label: 'Ann’s iPad', times: 3, address: '192.168.1.44' },
+    { kind: 'resumed' },
+    { kind: 'paired', device: 'did_1', label: 'Pixel 9', by: 'panel' },
+    { kind: 'paired', device: 'did_2', label: 'Ann’s iPad', by: 'command' },
+  ] as const
+).map((happened, index) => ({
+  ...happened,
+  id: 6 - index,
+  at: before(((index + 1) * HOUR_MS) / 2),
+}))
 
 /** One item of each kind, by the name of its picture. */
 export async function createItems(): Promise<Readonly<Record<string, StoredItem>>> {

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { tell } from '../../src/core/happening.ts'
+import { Happenings } from '../../src/station/happenings.ts'
+import { CaptureLogger } from '../support/capture-logger.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+
+it('what happened lately is what the log is told, with labels of that time, and no more', () => {
+  const [clock, logger] = [new FakeClock(), new CaptureLogger()]
+  const labels = new Map([['did_1', 'Phone']])
+  const happenings = new Happenings(clock, (id) => labels.get(id))
+  let changes = 0
+  happenings.onChange(() => (changes += 1))
+  const log = happenings.hear(logger)
+  const at = new Date(clock.now()).toISOString()
+
+  tell(log, { kind: 'pushed', device: 'did_1', type: 'Text', size: 5 })
+  labels.clear()
+  tell(log, { kind: 'refused', device: 'did_1', times: 2, address: 'x'.repeat(1000) })
+  log.info('The clipboard has recovered')
+  const [refused, pushed] = happenings.list
+  assert.deepEqual([pushed?.id, pushed?.at, pushed?.label, pushed?.size], [1, at, 'Phone', 5])
+  assert.deepEqual([refused?.label, refused?.address?.length], [undefined, 64])
+  assert.deepEqual([happenings.list.length, changes], [2, 2])
+  assert.deepEqual(
+    logger.lines.map(({ level, message }) => `${level} ${message}`),
+    [
+      'debug A push became current',
+      'warn Logins were refused: the password',
+      'info The clipboard has recovered',
+    ],
+  )
+
+  for (let count = 0; count < 300; count++) tell(log, { kind: 'resumed' })
+  const ids = happenings.list.map(({ id }) => id)
+  assert.deepEqual([ids.length, ids[0], ids.at(-1)], [200, 302, 103])
+})
