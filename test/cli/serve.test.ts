@@ -171,17 +171,23 @@ describe('the log of clipgate serve', () => {
     ])
     assert.match(daemon.log(), /Logins were refused: the password .* times=1 .*\n.*Stopped/)
     // One event, two readers: `log` tells the same, and what is at the level debug.
-    assert.deepEqual(told.replaceAll(/^\S+ \S+ {2}/gm, '').split('\n').filter(isTrail), [
-      'My\\u{202e} phone was paired with a command',
-      'My\\u{202e} phone logged in from a new address (127.0.0.1)',
-      'At the panel was paired in the panel',
-      'My\\u{202e} phone was given a new password with a command',
-      'At the panel was removed with a command',
-      'Late was paired with a command',
-      'Late logged in from a new address (127.0.0.1)',
-      'Late sent a file (8 bytes)',
-      '',
-    ])
+    assert.deepEqual(
+      told
+        .replaceAll(/^\S+ \S+ {2}/gm, '')
+        .split('\n')
+        .filter(isTrail),
+      [
+        'My\\u{202e} phone was paired with a command',
+        'My\\u{202e} phone logged in from a new address (127.0.0.1)',
+        'At the panel was paired in the panel',
+        'My\\u{202e} phone was given a new password with a command',
+        'At the panel was removed with a command',
+        'Late was paired with a command',
+        'Late logged in from a new address (127.0.0.1)',
+        'Late sent a file (8 bytes)',
+        '',
+      ],
+    )
     const pushed = json.split('\n').find((line) => line.includes('"pushed"'))
     const { kind, label, type, size, by } = JSON.parse(pushed ?? '')
     assert.deepEqual([kind, label, type, size, by], ['pushed', 'Late', 'File', 8, null])

@@ -75,6 +75,13 @@ function create({ term }: Fact) {
   return { element: row(term, value), update: (fact: Fact) => update(value, fact) }
 }
 
+/** Between the parts of an address or a path, where a line may end first. */
+const BREAKS = /(?=:\d+$)|(?<=[^:/]\/)/
+
+function breakable(line: string) {
+  return line.split(BREAKS).flatMap((part) => [h('wbr'), part])
+}
+
 function update(value: HTMLElement, fact: Fact) {
   const { lines, isCode = false, trouble, at } = fact
   const text = JSON.stringify(fact)
@@ -82,7 +89,7 @@ function update(value: HTMLElement, fact: Fact) {
   if (value.getAttribute('data-fact') === text) return
   setAttribute(value, 'data-fact', text)
   const look = isCode ? 'mono break line' : 'break line'
-  value.replaceChildren(...lines.map((line) => h('span', { class: look }, line)))
+  value.replaceChildren(...lines.map((line) => h('span', { class: look }, ...breakable(line))))
   if (trouble) value.append(h('p', { class: 'trouble' }, trouble))
   if (at === undefined || Number.isNaN(at)) return
   const time = createTime()
