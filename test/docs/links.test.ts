@@ -84,23 +84,46 @@ describe('the pages of the project', () => {
   })
 })
 
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
+
+/** Words have a letter or a digit, which the marks of tables and lists have not. */
+const countWords = (paths: readonly string[]): number =>
+  paths.reduce((sum, path) => sum + (read(path).match(/\S*[\p{L}\p{N}]\S*/gu) ?? []).length, 0)
+
+describe('the length of pages', () => {
+  const most: readonly (readonly [words: number, ...paths: readonly string[]])[] = [
+    [3750, 'docs/performance.md', 'docs/scale.md', 'docs/reliability.md'],
+    [8800, 'docs/guides'],
+    [10_000, 'docs/decisions'],
+  ]
+  for (const [words, ...paths] of most) {
+    it(`${paths.join(', ')}: at most ${words} words`, () => {
+      const count = countWords(pages.filter((page) => paths.some((path) => page.startsWith(path))))
+      assert.ok(count <= words, `${count} words`)
+    })
+  }
+
+  it('is shared by six guides', () => {
+    assert.equal(pages.filter((page) => page.startsWith('docs/guides/')).length, 6)
+  })
+})
+
 describe('the decisions', () => {
   const FOLDER = 'docs/decisions'
   const MAX_WORDS = 310
-  const MAX_WORDS_OF_ALL = 10_000
   const decisions = readdirSync(join(ROOT, FOLDER))
     .filter((name) => /^\d{3}-.*\.md$/.test(name))
     .sort()
 
-  const textOf = (name: string): string => readFileSync(join(ROOT, FOLDER, name), 'utf8')
+  const textOf = (name: string): string => read(join(FOLDER, name))
   const isSuperseded = (name: string): boolean => /^Superseded by \[/m.test(textOf(name))
-  const words = (name: string): number => (textOf(name).match(/\S*[\p{L}\p{N}]\S*/gu) ?? []).length
+  const words = (name: string): number => countWords([join(FOLDER, name)])
 
-  it('have a number of their own, which their heading repeats, and a row in the index', () => {
+  it('have a number of their own, which their heading repeats, and a line in the index', () => {
     const numbers = decisions.map((name) => name.slice(0, 3))
     assert.deepEqual(numbers, [...new Set(numbers)])
     for (const name of decisions) assert.match(textOf(name), new RegExp(`^# ${name.slice(0, 3)}: `))
-    const rows = [...textOf('README.md').matchAll(/^\| \[(\d{3})\]\((\S+)\) \|/gm)]
+    const rows = [...textOf('README.md').matchAll(/^\* \[(\d{3})\]\((\S+)\): /gm)]
     assert.deepEqual(
       rows.map(([, number, name]) => [number, name]),
       decisions.map((name) => [name.slice(0, 3), name]),
@@ -122,7 +145,5 @@ describe('the decisions', () => {
   it('are short', () => {
     const long = decisions.filter((name) => words(name) > (isSuperseded(name) ? 30 : MAX_WORDS))
     assert.deepEqual(long, [])
-    const all = [...decisions, 'README.md'].reduce((sum, name) => sum + words(name), 0)
-    assert.ok(all <= MAX_WORDS_OF_ALL, `${all} words`)
   })
 })
