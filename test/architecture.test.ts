@@ -40,6 +40,7 @@ const DAEMON_PARTS = [
   'storage',
   'devices',
   'station',
+  'tls',
   'desktop',
   'peers',
   'client',
@@ -63,6 +64,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   station: {
     imports: ['core', 'ports', 'lib', 'gateway', 'hashing', 'inbound', 'storage', 'devices'],
   },
+  tls: { imports: ['core', 'ports', 'lib'] },
   peers: {
     imports: ['core', 'ports', 'lib', 'link', 'client', 'fetch'],
     packages: ['@nats-io/transport-node'],

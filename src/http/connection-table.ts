@@ -40,7 +40,9 @@ const PROBE_MS = 60_000
 const MANY_CONNECTIONS = 32
 
 interface Entry extends Link<Entry> {
-  readonly connection: Connection
+  connection: Connection
+  /** Whether it is still to be encrypted: nothing can be said on it before that. */
+  isSecuring: boolean
   /** When the header that is awaited began; `undefined` while none has. */
   headerSince: number | undefined
   /** Whether its peer is asked whether it is there: not before the first check, which few see. */
@@ -73,13 +75,34 @@ export class ConnectionTable {
 
   /** Takes a new connection in, or closes it. */
   add(socket: Socket): void {
+    this.#add(socket, false)
+  }
+
+  /**
+   * Takes in a connection that begins with a handshake, or closes it. The handshake has the time of
+   * a header, and the first header has what is left of it.
+   *
+   * @returns Puts the encrypted connection in its place; `undefined` when there was none.
+   */
+  addUnsecured(socket: Socket): ((secured: Socket) => void) | undefined {
+    const entry = this.#add(socket, true)
+    if (entry === undefined) return undefined
+    return (secured) => {
+      const connection = connectionOf(secured)
+      connection.transport = socket
+      Object.assign(entry, { connection, isSecuring: false, bytes: 0 })
+    }
+  }
+
+  #add(socket: Socket, isSecuring: boolean): Entry | undefined {
     const connection = connectionOf(socket)
     if (!this.#hasRoom(connection)) {
       socket.destroy()
-      return
+      return undefined
     }
     const entry: Entry = {
       connection,
+      isSecuring,
       headerSince: this.#clock.monotonic(),
       isProbed: false,
       bytes: 0,
@@ -91,6 +114,7 @@ export class ConnectionTable {
     this.#perAddress.add(connection.remoteAddress ?? '', 1)
     connection.onGone(() => this.#remove(entry))
     this.#schedule()
+    return entry
   }
 
   /**
@@ -103,8 +127,14 @@ export class ConnectionTable {
     }
   }
 
-  closeAll(): void {
-    for (const { connection } of this.#entries) connection.socket.destroy()
+  /** @returns How many were owed an answer. */
+  closeAll(): number {
+    const { length } = this.busy
+    for (const entry of this.#entries) {
+      this.#remove(entry)
+      entry.connection.socket.destroy()
+    }
+    return length
   }
 
   #hasRoom({ remoteAddress }: Connection): boolean {
@@ -177,10 +207,12 @@ export class ConnectionTable {
   #check(): void {
     this.#timer = undefined
     const now = this.#clock.monotonic()
-    let begun: ReadonlySet<unknown> | undefined
+    const begun = new Map<object, ReadonlySet<unknown>>()
     const hasBegun = (socket: Socket): boolean => {
-      begun ??= findBegunRequests(Reflect.get(socket, 'server'))
-      return begun.has(socket)
+      const server: object = Reflect.get(socket, 'server')
+      const ofServer = begun.get(server) ?? findBegunRequests(server)
+      begun.set(server, ofServer)
+      return ofServer.has(socket)
     }
     for (const entry of this.#entries) this.#checkHeader(entry, now, hasBegun)
     if (this.#entries.size > 0) this.#schedule()
@@ -204,7 +236,7 @@ export class ConnectionTable {
     }
     entry.bytes = socket.bytesRead
     if (entry.headerSince === undefined || now - entry.headerSince < HEADER_MS) return
-    if (socket.bytesRead === 0) socket.destroy()
+    if (socket.bytesRead === 0 || entry.isSecuring) socket.destroy()
     else refuseSocket(socket, new HttpError('HEADER_TIMEOUT'), this.#clock)
   }
 }

@@ -31,6 +31,8 @@ function tellGone(this: Socket): void {
 /** One connection of a client. */
 export class Connection {
   readonly socket: Socket
+  /** The socket that carries it: another one where it is encrypted. */
+  transport: Socket
   /** Kept, because a closed socket has forgotten it. */
   readonly remoteAddress: string | undefined
   /** We said that we would close: whatever is pipelined behind is not served. */
@@ -67,6 +69,7 @@ export class Connection {
 
   constructor(socket: Socket) {
     this.socket = socket
+    this.transport = socket
     this.remoteAddress = normaliseAddress(socket.remoteAddress)
     // The one listener for all who want to know, and the same function for all sockets.
     socket.on('close', tellGone)

@@ -28,33 +28,35 @@ const EXTENSION = /^[a-z-]+-extension:\/\//i
 export function refuseForeignPages(publicUrl: string | undefined): (call: PageCall) => void {
   const publicBase = publicUrl === undefined ? undefined : new URL(publicUrl)
 
-  return ({ request: { headers, method }, host }) => {
+  return ({ request: { headers, method, socket }, host }) => {
     const { origin } = headers
     if (origin === undefined) {
       const isLink = method === 'GET' && headers['sec-fetch-dest'] === 'document'
       if (FOREIGN_SITES.includes(headers['sec-fetch-site']) && !isLink) throw forbidden()
       return
     }
-    if (!EXTENSION.test(origin) && !isOwnOrigin(origin, host, publicBase)) throw forbidden()
+    const scheme = 'encrypted' in socket ? 'https' : 'http'
+    if (!EXTENSION.test(origin) && !isOwnOrigin(origin, scheme, host, publicBase)) throw forbidden()
   }
 }
 
 /**
- * We speak plain HTTP ourselves; what a proxy in front of us speaks only the public URL tells. A
+ * We know what we speak ourselves; what a proxy in front of us speaks only the public URL tells. A
  * plain page of a host that is known by https is one that anybody on the way could have written.
  */
 function isOwnOrigin(
   origin: string,
+  scheme: 'http' | 'https',
   host: string | undefined,
   publicBase: URL | undefined,
 ): boolean {
   if (origin === publicBase?.origin) return true
   if (host === undefined || host.toLowerCase() === publicBase?.host) return false
-  return origin === originOf(host)
+  return origin === originOf(`${scheme}://${host}`)
 }
 
-function originOf(host: string): string | undefined {
-  return URL.canParse(`http://${host}`) ? new URL(`http://${host}`).origin : undefined
+function originOf(url: string): string | undefined {
+  return URL.canParse(url) ? new URL(url).origin : undefined
 }
 
 function forbidden(): HttpError {

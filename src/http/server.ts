@@ -2,9 +2,11 @@
 
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
+import type { SecureContext } from 'node:tls'
 import { systemClock, type Clock } from '../lib/clock.ts'
 import { codeOf } from '../lib/system-error.ts'
 import { ConnectionTable, type ConnectionLimits } from './connection-table.ts'
+import type { Handshakes } from './handshakes.ts'
 import { onClientError, type ParserError } from './refuse-socket.ts'
 import { serveUpgrades } from './upgrade.ts'
 
@@ -16,6 +18,10 @@ export interface ServerOptions extends ConnectionLimits {
   readonly host: string
   /** 0 picks one. */
   readonly port: number
+  /** Gives what the next handshake uses; without it, the server speaks plain HTTP. */
+  readonly tls?: (() => SecureContext) | undefined
+  /** A server whose limits this one shares, and whose connections count with its own. */
+  readonly sharesWith?: RunningServer | undefined
   /** Called with what is wrong with the listening socket, and with `undefined` once it is back. */
   readonly onTrouble?: ((reason: string | undefined) => void) | undefined
   /** The clock of the machine unless given. */
@@ -58,7 +64,9 @@ const REASONS: ReadonlyMap<unknown, string> = new Map([
 
 /** @throws {Error} naming the address; its `cause` is the error of the system. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const server = new RunningServer(options)
+  const { tls } = options
+  const handshakes = tls && new (await import('./handshakes.ts')).Handshakes(tls)
+  const server = new RunningServer(options, handshakes)
   await server.start()
   return server
 }
@@ -66,6 +74,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 /** A server that accepts connections. */
 export class RunningServer {
   readonly host: string
+  /** Whether it speaks TLS. */
+  readonly isSecure: boolean
   /** The reason why the server does not listen at the moment, if it does not. */
   trouble: string | undefined
   #port: number
@@ -80,21 +90,39 @@ export class RunningServer {
   #retries = 0
   #stopped: Promise<number> | undefined
 
-  constructor(options: ServerOptions) {
-    const { clock = systemClock, onTrouble = () => {} } = options
+  constructor(options: ServerOptions, handshakes?: Handshakes) {
+    const { clock = systemClock, onTrouble = () => {}, sharesWith } = options
     this.host = options.host
     this.#port = options.port
     this.#clock = clock
-    this.#connections = new ConnectionTable(options, clock)
+    this.isSecure = handshakes !== undefined
+    this.#connections =
+      sharesWith === undefined ? new ConnectionTable(options, clock) : sharesWith.#connections
     this.#onTrouble = onTrouble
     this.#server = createHttpServer(options.listener, clock)
+    const parsers = this.#server.listeners('connection')
+    if (handshakes !== undefined) this.#server.removeAllListeners('connection')
+    const parse = (socket: Socket): void => {
+      for (const parser of parsers) parser.call(this.#server, socket)
+    }
     // Before `node:http` sees the connection, and before a byte of it is read.
     this.#server.prependListener('connection', (socket) => {
       const isOwn =
         socket.remotePort !== undefined && socket.remotePort === this.#looking?.localPort
       // The look at the socket takes nobody's place.
       if (isOwn && socket.remoteAddress === socket.localAddress) socket.destroy()
-      else this.#connections.add(socket)
+      else if (handshakes === undefined) this.#connections.add(socket)
+      else this.#secure(socket, handshakes, parse)
+    })
+  }
+
+  /** Has the parsers of `node:http` get a connection once it is encrypted. */
+  #secure(socket: Socket, handshakes: Handshakes, parse: (secured: Socket) => void): void {
+    const takePlace = this.#connections.addUnsecured(socket)
+    if (takePlace === undefined) return
+    handshakes.begin(socket, (secured) => {
+      takePlace(secured)
+      parse(secured)
     })
   }
 
@@ -134,8 +162,7 @@ export class RunningServer {
     this.#cancelLook?.()
     if (graceMs > 0) await this.#drained(graceMs)
     const closed = new Promise((resolve) => this.#server.close(resolve))
-    const cut = this.#connections.busy.length
-    this.#connections.closeAll()
+    const cut = this.#connections.closeAll()
     await closed
     return cut
   }

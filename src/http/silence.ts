@@ -7,6 +7,7 @@
 import type { Socket } from 'node:net'
 import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../lib/clock.ts'
+import { connectionOf } from './connection.ts'
 
 /** A timer that was set by {@link afterWhatCame}. */
 export interface SilenceTimer {
@@ -112,7 +113,9 @@ export class StallWatch {
  * byte of it has left. How much of it still waits only the handle knows: `net.Socket` itself asks
  * it in the same way to tell a slow client from a dead one.
  */
-function takenBytes(socket: Socket): number {
+function takenBytes(watched: Socket): number {
+  // Encrypted, blocks wait in the socket underneath, where the outer one does not see them.
+  const socket = connectionOf(watched).transport
   const handle: unknown = Reflect.get(socket, '_handle')
   if (typeof handle !== 'object' || handle === null || !('writeQueueSize' in handle)) {
     return socket.bytesWritten

@@ -1,0 +1,77 @@
+/**
+ * Handshakes of TLS, after which a connection is served as any other. Loaded only where there is
+ * TLS.
+ *
+ * A handshake costs a hundred times what a request does, all of it here at once. So none begins
+ * before its connection has a place and its first bytes are here, and one begins in each turn of
+ * the event loop, by addresses in turn: whatever else is asked meanwhile is answered in between.
+ * How long one may take is the business of `ConnectionTable`, which knows it as a header that has
+ * not come.
+ * @module
+ */
+
+import type { Socket } from 'node:net'
+import { type SecureContext, TLSSocket } from 'node:tls'
+import { FairQueue } from '../lib/fair-queue.ts'
+import { connectionOf } from './connection.ts'
+
+/** The first byte of every record that may begin a handshake: RFC 8446 section 5.1. */
+const HANDSHAKE_RECORD = 22
+
+interface Waiting {
+  readonly socket: Socket
+  readonly onSecure: (secured: TLSSocket) => void
+}
+
+/** The handshakes of a server. */
+export class Handshakes {
+  readonly #context: () => SecureContext
+  /** Each has a place among the connections, so these need no bound of their own. */
+  readonly #waiting = new FairQueue<Waiting>(Number.POSITIVE_INFINITY)
+
+  /** @param context What the next handshake uses. */
+  constructor(context: () => SecureContext) {
+    this.#context = context
+  }
+
+  /**
+   * Makes a handshake when its client has begun it, and calls back once when it is done. When it
+   * fails, the connection is closed; so is one that begins with anything else.
+   */
+  begin(socket: Socket, onSecure: (secured: TLSSocket) => void): void {
+    const giveUp = (): void => void socket.destroy()
+    // Without its client's end of the connection, no handshake gets done.
+    socket.on('error', giveUp).on('end', giveUp)
+    socket.once('readable', () => {
+      const first: Buffer | null = socket.read()
+      if (first?.[0] !== HANDSHAKE_RECORD) {
+        socket.destroy()
+        return
+      }
+      socket.unshift(first)
+      this.#waiting.add({ socket, onSecure }, connectionOf(socket).remoteAddress ?? '')
+      if (this.#waiting.size === 1) setImmediate(() => this.#next())
+    })
+  }
+
+  #next(): void {
+    const next = this.#waiting.take()
+    if (this.#waiting.size > 0) setImmediate(() => this.#next())
+    if (next !== undefined && !next.socket.destroyed) this.#shake(next)
+  }
+
+  #shake({ socket, onSecure }: Waiting): void {
+    const secured = new TLSSocket(socket, {
+      isServer: true,
+      secureContext: this.#context(),
+      ALPNProtocols: ['http/1.1'],
+    })
+    const giveUp = (): void => void secured.destroy()
+    secured.on('error', giveUp).on('end', giveUp)
+    // The event of a server that makes its handshakes itself; it comes once.
+    secured.once('secure', () => {
+      onSecure(secured)
+      secured.off('error', giveUp).off('end', giveUp)
+    })
+  }
+}

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setImmediate as tick } from 'node:timers/promises'
+import {
+  connect as connectTls,
+  createSecureContext,
+  type ConnectionOptions,
+  type TLSSocket,
+} from 'node:tls'
+import { describe, it, type TestContext } from 'node:test'
+import { HEADER_MS } from '../../src/http/connection-table.ts'
+import { startServer } from '../../src/http/server.ts'
+import { createIdentity } from '../../src/tls/identity.ts'
+import { makeCertificate, type TestCertificate } from '../support/certificates.ts'
+import { execute } from '../support/execute.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { serveKernel, type KernelOptions } from '../support/http-kernel.ts'
+import { RawClient } from '../support/raw-http.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const PUBLIC = 'GET /public HTTP/1.1\r\nHost: box\r\n\r\n'
+
+describe('a server with TLS', () => {
+  let made: Promise<TestCertificate> | undefined
+
+  async function serve(t: TestContext, options: KernelOptions = {}) {
+    made ??= makeCertificate(await temporaryFolder(t), 'server')
+    const certificate = await made
+    const { context } = createIdentity(certificate)
+    const kernel = await serveKernel(t, { tls: () => context, ...options })
+    /** Connects, and resolves once the handshake is done. */
+    const shake = async (more: ConnectionOptions = {}): Promise<TLSSocket> => {
+      const socket = connectTls({
+        port: kernel.port,
+        host: '127.0.0.1',
+        ca: certificate.cert,
+        ...more,
+      })
+      t.after(() => socket.destroy())
+      socket.on('error', () => {})
+      await new Promise((resolve, reject) => {
+        socket.once('secureConnect', resolve).once('close', () => reject(new Error('Closed')))
+      })
+      return socket
+    }
+    return { ...kernel, shake, context }
+  }
+
+  it('answers requests, in TLS 1.2 and 1.3 alone, in one protocol', async (t) => {
+    const { shake } = await serve(t)
+    for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
+      const socket = await shake({ maxVersion: version, ALPNProtocols: ['h2', 'http/1.1'] })
+      assert.deepEqual([socket.getProtocol(), socket.alpnProtocol], [version, 'http/1.1'])
+      assert.equal((await new RawClient(socket).send(PUBLIC).read()).status, 204)
+    }
+    const old = {
+      minVersion: 'TLSv1',
+      maxVersion: 'TLSv1.1',
+      ciphers: 'DEFAULT@SECLEVEL=0',
+    } as const
+    await assert.rejects(shake(old))
+  })
+
+  it('lets pages of its own address ask, and no plain page of the same host', async (t) => {
+    const { shake, port } = await serve(t)
+    const ask = async (origin: string) => {
+      const fields = `Host: 127.0.0.1:${port}\r\nOrigin: ${origin}\r\nAuthorization: yes`
+      const client = new RawClient(await shake())
+      return (await client.send(`GET / HTTP/1.1\r\n${fields}\r\n\r\n`).read()).status
+    }
+    assert.equal(await ask(`https://127.0.0.1:${port}`), 200)
+    assert.equal(await ask(`http://127.0.0.1:${port}`), 403)
+  })
+
+  it('hangs up on what is no handshake, half or whole', async (t) => {
+    const { port, shake } = await serve(t)
+    for (const bytes of [PUBLIC, '\x16', '\x16\x03\x01\x00\x05hello', '\x16\x03\x01\xff\xff']) {
+      const client = await RawClient.open(t, port)
+      client.send(bytes).socket.end()
+      assert.doesNotMatch(await client.readToEnd(), /HTTP/)
+    }
+    assert.equal((await new RawClient(await shake()).send(PUBLIC).read()).status, 204)
+  })
+
+  it('gives a handshake and the first header the time of a header', async (t) => {
+    const clock = new FakeClock()
+    const { port, shake } = await serve(t, { clock })
+    const silent = await RawClient.open(t, port)
+    const half = (await RawClient.open(t, port)).send('\x16\x03\x01\x02\x00\x01')
+    const idle = new RawClient(await shake())
+    // What a client has sent before is here.
+    assert.equal((await new RawClient(await shake()).send(PUBLIC).read()).status, 204)
+    for (let ms = 0; ms <= HEADER_MS; ms += 1000) {
+      clock.advance(1000)
+      await tick()
+    }
+    assert.equal(await silent.readToEnd(), '')
+    assert.equal(await half.readToEnd(), '')
+    assert.doesNotMatch(await idle.readToEnd(), /^HTTP\/1.1 200/)
+  })
+
+  it('gives no second handshake on a connection, and no early data', async (t) => {
+    const { shake } = await serve(t)
+    const old = await shake({ maxVersion: 'TLSv1.2' })
+    const refused = once(old, 'error')
+    old.renegotiate({ rejectUnauthorized: true }, () => {})
+    assert.match(String(await refused), /no renegotiation/i)
+
+    const modern = await shake()
+    const [ticket] = await once(modern, 'session')
+    const path = join(await temporaryFolder(t), 'ticket')
+    await writeFile(path, ticket)
+    const shown = await execute('openssl', ['sess_id', '-inform', 'DER', '-in', path, '-text'])
+    assert.match(shown.stdout, /TLSv1\.3[^]*Max Early Data: 0/)
+  })
+
+  it('counts connections before their handshakes, together with those of its twin', async (t) => {
+    const plain = await serveKernel(t, { maxConnectionsPerAddress: 2 })
+    const { context } = await serve(t)
+    const listener = (): void => assert.fail('Nobody asks')
+    const limits = { maxConnections: 100, maxConnectionsPerAddress: 100 }
+    const server = await startServer({
+      ...{ listener, host: '127.0.0.1', port: 0, ...limits },
+      tls: () => context,
+      sharesWith: plain.server,
+    })
+    t.after(() => server.stop(0))
+    const first = await plain.connect()
+    const half = await RawClient.open(t, server.port)
+    half.send('\x16\x03\x01')
+    await RawClient.open(t, server.port)
+    // The oldest gives way, whatever it speaks.
+    assert.equal(await first.readToEnd(), '')
+    assert.equal((await (await plain.connect()).send(PUBLIC).read()).status, 204)
+    assert.equal(await half.readToEnd(), '')
+  })
+
+  it('answers others between the handshakes of a flood', async (t) => {
+    const { port, shake } = await serve(t, { maxConnections: 400, maxConnectionsPerAddress: 400 })
+    const client = new RawClient(await shake())
+    // The authorities that Node trusts would be read for each.
+    const trusting = createSecureContext({ ca: (await made)?.cert })
+    const flood = Array.from({ length: 30 }, () => {
+      const socket = connectTls({ port, host: '127.0.0.1', secureContext: trusting })
+      t.after(() => socket.destroy())
+      return new Promise<void>((resolve) => {
+        socket
+          .once('secureConnect', () => {
+            order.push('flood')
+            resolve()
+          })
+          .on('error', () => {})
+      })
+    })
+    const order: (string | number)[] = []
+    for (let times = 0; times < 10; times++) {
+      assert.equal((await client.send(PUBLIC).read()).status, 204)
+      order.push('answer')
+    }
+    await Promise.all(flood)
+    assert.ok(order.lastIndexOf('answer') < order.lastIndexOf('flood'), order.join(' '))
+  })
+
+  it('ends with all its connections, those in a handshake too', async (t) => {
+    const { server, port, shake } = await serve(t)
+    const half = (await RawClient.open(t, port)).send('\x16\x03\x01')
+    const idle = new RawClient(await shake())
+    assert.equal(await server.stop(0), 0)
+    assert.deepEqual([await half.readToEnd(), await idle.readToEnd()], ['', ''])
+  })
+})
