@@ -32,9 +32,26 @@ export async function runPair(call: SettingsInvocation): Promise<number> {
     ? await withInput(shell, (input) => input.readLine('password'))
     : undefined
   const [label, username] = [args.text('label'), args.text('username')]
-  const request = { kind, label, username, password, url } as const
-  await withAdmin(call, (admin) => pairAndShow(admin, request, call))
+  const isSecure = args.flag('tls')
+  if (isSecure && url !== undefined) throw new UsageError(['Cannot use --tls with --url'])
+  const request = { kind, label, username, password } as const
+  await withAdmin(call, async (admin) => {
+    const base = isSecure ? await secureUrl(admin) : url
+    return pairAndShow(admin, { ...request, url: base }, call)
+  })
   return 0
+}
+
+/** The https URL that a phone may use. @throws {CommandError} when there is none. */
+async function secureUrl(admin: Pick<Admin, 'status'>): Promise<string> {
+  const { tls } = await admin.status()
+  const [url] = tls?.urls ?? []
+  if (url !== undefined) return url
+  const reason =
+    tls === undefined
+      ? 'no daemon runs that serves HTTPS: clipgate help serve, --tls-cert'
+      : 'the certificate names no address of this machine; give a URL with --url'
+  throw new CommandError(`Cannot use --tls: ${reason}`)
 }
 
 /** Runs `clipgate rotate`. */

@@ -4,7 +4,7 @@ import { listAddresses, readInterfaces } from '../daemon/addresses.ts'
 import { isWildcardHost, parseHostPort } from '../daemon/host-port.ts'
 import { countOf } from '../lib/count-of.ts'
 import { formatBytes } from '../lib/format-bytes.ts'
-import type { DaemonStatus } from '../ports/admin.ts'
+import type { DaemonStatus, TlsStatus } from '../ports/admin.ts'
 import type { BusStatus } from '../ports/bus.ts'
 import { printResult, type SettingsInvocation } from './command.ts'
 import { describePause, describeTransfer, formatAgo } from './words/quantities.ts'
@@ -23,11 +23,13 @@ export async function runStatus(call: SettingsInvocation): Promise<number> {
   return status.running ? 0 : NOT_RUNNING
 }
 
+const TITLES = { gateway: 'Gateway', tls: 'HTTPS', control: 'Control' } as const
+
 type Row = readonly [name: string, value: string]
 
 function describe(status: DaemonStatus, now: number): readonly Row[] {
   const { item, storage, listeners, peers, devices, devicesError, paused, bus } = status
-  const { clipboard, clipboardError, lostUrls, transfers } = status
+  const { clipboard, clipboardError, lostUrls, transfers, tls } = status
   const what =
     item && `${item.type}, ${formatBytes(item.size)}, ${formatAgo(item.activatedAt, now)}`
   const lost = `this machine is not ${lostUrls.join(', ')} any more; new codes: clipgate rotate ID`
@@ -43,12 +45,12 @@ function describe(status: DaemonStatus, now: number): readonly Row[] {
     ['Staged', `${countOf(storage.stagedUploads, 'upload')}, ${formatBytes(storage.stagedBytes)}`],
     ...transfers.map((transfer) => ['Transfer', describeTransfer(transfer)] as const),
     ...listeners.map(({ name, urls, error }) => {
-      const title = name === 'gateway' ? 'Gateway' : 'Control'
-      const shown = urls.flatMap((url) => reachable(url, status.settings?.publicUrl))
-      return [
-        title,
-        `${shown.join(', ')}${error === undefined ? '' : ` failed: ${error}`}`,
-      ] as const
+      const shown =
+        name === 'tls' && tls !== undefined
+          ? [describeTls(tls)]
+          : urls.flatMap((url) => reachable(url, status.settings?.publicUrl))
+      const failure = error === undefined ? '' : ` failed: ${error}`
+      return [TITLES[name], `${shown.join(', ')}${failure}`] as const
     }),
     ['Bus', bus && describeBus(bus)],
     ...peers.map(({ name, state, error }) => {
@@ -56,6 +58,11 @@ function describe(status: DaemonStatus, now: number): readonly Row[] {
     }),
   ]
   return rows.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]))
+}
+
+function describeTls({ urls, notAfter, error }: TlsStatus): string {
+  const where = urls.length === 0 ? 'its certificate names no address of this machine' : urls
+  return withError(`${where}; certificate until ${notAfter.slice(0, 10)}`, error)
 }
 
 /** Where devices find a listener that is bound to all addresses, as the panel has it. */

@@ -190,8 +190,17 @@ export const decodeStatus: Decoder<DaemonStatus> = objectOf({
   }),
   listeners: arrayOf(
     objectOf({
-      name: oneOf(['gateway', 'control']),
+      name: oneOf(['gateway', 'tls', 'control']),
       urls: arrayOf(decodeString),
+      error: optional(decodeString),
+    }),
+  ),
+  tls: optional(
+    objectOf({
+      source: oneOf(['files']),
+      urls: arrayOf(decodeString),
+      notBefore: decodeString,
+      notAfter: decodeString,
       error: optional(decodeString),
     }),
   ),

@@ -132,6 +132,27 @@ export function listAddresses(
   return [{ url: loopbackUrl(bound), via: '', kind: 'loopback' }]
 }
 
+/**
+ * The URLs by which a phone may find the gateway with TLS: those that its certificate is good for,
+ * by name first, since names stay when addresses change.
+ *
+ * @param bound What it is bound to; at least one address.
+ * @param names Addresses and host names of the certificate.
+ */
+export function listSecureAddresses(
+  bound: readonly HostPort[],
+  interfaces: NetworkInterfaces,
+  names: readonly string[],
+): readonly PanelAddress[] {
+  const [first] = bound
+  const hosts = names.filter((name) => isIP(name) === 0 && !name.includes('*'))
+  const named = first === undefined ? [] : hosts.map((host) => ({ ...first, host }))
+  const near = reachableAt(bound, interfaces).filter(({ host }) => names.includes(host))
+  return [...named, ...near]
+    .filter(({ host }) => !isLoopbackHost(host))
+    .map((address) => describe(address, interfaces))
+}
+
 /** Whether an interface of this name leads into a VPN or another overlay. */
 export function isOverlayInterface(name: string): boolean {
   return OVERLAY_INTERFACE.test(name)
@@ -169,10 +190,10 @@ function reachableAt(
   const named = bound.filter(({ host }) => !isWildcardHost(host) && !isTooNear(host))
   const wildcards = bound.filter(({ host }) => isWildcardHost(host))
   const addresses = wildcards.length === 0 ? [] : usefulAddresses(interfaces)
-  const everywhere = wildcards.flatMap(({ host, port }) =>
+  const everywhere = wildcards.flatMap((wildcard) =>
     addresses
-      .filter((address) => isIPv6Host(address) === isIPv6Host(host))
-      .map((address) => ({ host: address, port })),
+      .filter((address) => isIPv6Host(address) === isIPv6Host(wildcard.host))
+      .map((address) => ({ ...wildcard, host: address })),
   )
   everywhere.sort((a, b) => addresses.indexOf(a.host) - addresses.indexOf(b.host))
   return [...named, ...everywhere]

@@ -8,6 +8,8 @@ export interface HostPort {
   readonly host: string
   /** 0 picks a free one. */
   readonly port: number
+  /** Whether it speaks TLS there. */
+  readonly isSecure?: boolean | undefined
 }
 
 const HOST_PORT = /^(?:\[([^[\]]+)\]|([^:[\]]+)):([0-9]{1,5})$/
@@ -30,9 +32,10 @@ export function formatHostPort({ host, port }: HostPort): string {
   return `${isIPv6Host(host) ? `[${host}]` : host}:${port}`
 }
 
-/** The address as the start of an `http:` URL, where an IPv6 zone has no place. */
-export function formatBaseUrl({ host, port }: HostPort): string {
-  return `http://${formatHostPort({ host: host.replace(/%.*$/, ''), port })}`
+/** The address as the start of a URL, where an IPv6 zone has no place. */
+export function formatBaseUrl({ host, port, isSecure }: HostPort): string {
+  const scheme = isSecure === true ? 'https' : 'http'
+  return `${scheme}://${formatHostPort({ host: host.replace(/%.*$/, ''), port })}`
 }
 
 /** Whether `host` can be reached from this machine only. */

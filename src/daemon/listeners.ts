@@ -1,6 +1,7 @@
 /** The sockets of a daemon: those of the gateway, and that of the control. @module */
 
 import type { RequestListener } from 'node:http'
+import type { SecureContext } from 'node:tls'
 import { createAddressTest } from '../http/client-address.ts'
 import { startServer, type RunningServer } from '../http/server.ts'
 import { systemClock, type Clock } from '../lib/clock.ts'
@@ -24,7 +25,7 @@ const MAX_CONTROL_CONNECTIONS = 64
 type Name = ListenerStatus['name']
 
 /** In the order in which they start, and stop. */
-const NAMES = ['gateway', 'control'] as const
+const NAMES = ['gateway', 'tls', 'control'] as const
 
 /** Options of {@link Listeners}. */
 export interface ListenersOptions {
@@ -39,7 +40,7 @@ export class Listeners {
   readonly #logger: Logger
   readonly #clock: Clock
   readonly #onTrouble: (name: Name, isTrouble: boolean) => void
-  readonly #servers: Readonly<Record<Name, RunningServer[]>> = { gateway: [], control: [] }
+  readonly #servers: Readonly<Record<Name, RunningServer[]>> = { gateway: [], tls: [], control: [] }
   readonly #watchers = new Subscribers()
   /** Whether {@link stop} has begun: requests are to be refused. */
   isDraining = false
@@ -54,8 +55,10 @@ export class Listeners {
   }
 
   /**
-   * Binds the gateway to every address of `wanted`; ports that are 0 become one and the same.
+   * Binds the gateway to every address of `wanted`; ports that are 0 become one and the same. Its
+   * listeners, with TLS and without, share one set of limits.
    *
+   * @param tls What the next handshake uses; without it, plain HTTP is spoken.
    * @returns Where it is really bound.
    * @throws {Error} naming the address that cannot be bound.
    */
@@ -63,24 +66,28 @@ export class Listeners {
     listener: RequestListener,
     wanted: readonly HostPort[],
     settings: ListenSettings,
+    tls?: () => SecureContext,
   ): Promise<readonly HostPort[]> {
     const { allowPublic, maxConnections, maxConnectionsPerAddress, trustedProxies } = settings
     const isTrusted = createAddressTest(trustedProxies)
     const isLocal = createLocalTest(readInterfaces, this.#clock)
+    const isSecure = tls !== undefined
     const bound: HostPort[] = []
     for (const { host, port } of wanted) {
       const samePort = port === 0 ? (bound[0]?.port ?? 0) : port
       const isOptional = bound.length > 0 && isWildcardHost(host)
-      const server = await this.#start('gateway', isOptional, {
+      const server = await this.#start(isSecure ? 'tls' : 'gateway', isOptional, {
         listener,
         host,
         port: samePort,
+        tls,
+        sharesWith: this.#servers.gateway[0],
         admit: (address) => allowPublic || isTrusted(address) || isLocal(address),
         maxConnections,
         maxConnectionsPerAddress,
         isExempt: isTrusted,
       })
-      if (server !== undefined) bound.push({ host, port: server.port })
+      if (server !== undefined) bound.push({ host, port: server.port, isSecure })
     }
     return bound
   }
@@ -117,13 +124,11 @@ export class Listeners {
    */
   async stop(graceMs: number): Promise<number> {
     this.isDraining = true
-    const cut = { gateway: 0, control: 0 }
+    const { gateway, tls, control } = this.#servers
+    const counts = await Promise.all([...gateway, ...tls].map((server) => server.stop(graceMs)))
     // The owner can still ask and revoke while the gateway lets uploads finish.
-    for (const name of NAMES) {
-      const counts = this.#servers[name].map((server) => server.stop(graceMs))
-      for (const count of await Promise.all(counts)) cut[name] += count
-    }
-    return cut.gateway
+    await Promise.all(control.map((server) => server.stop(graceMs)))
+    return counts.reduce((sum, count) => sum + count, 0)
   }
 
   /** @param isOptional Where the machine lacks the address family, the others will do. */
@@ -157,7 +162,7 @@ export class Listeners {
 
 /** The error with what the owner can do: it goes up to whoever has started the daemon. */
 function withRemedy(name: Name, error: unknown, cause: unknown): Error {
-  const option = name === 'gateway' ? '--listen' : '--control'
+  const option = { gateway: '--listen', tls: '--tls-listen', control: '--control' }[name]
   const remedy = hasCode(cause, 'EADDRINUSE')
     ? `end that program, or choose another port with ${option}`
     : `choose another address with ${option}`

@@ -22,6 +22,7 @@ export const NOT_RUNNING: Omit<LiveStatus, 'peers'> = {
   paused: undefined,
   settings: undefined,
   listeners: [],
+  tls: undefined,
   transfers: [],
   bus: undefined,
 }

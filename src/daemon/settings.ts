@@ -51,6 +51,11 @@ export interface Settings extends DaemonSettings {
   readonly headless: boolean
   /** `undefined`: found out. */
   readonly clipboard: ClipboardChoice | undefined
+  /** PEM files; both, or neither: without TLS. */
+  readonly tlsCert: string | undefined
+  readonly tlsKey: string | undefined
+  /** `undefined`: see {@link tlsListen}. */
+  readonly tlsListen: readonly HostPort[] | undefined
   /** Addresses, and subnets in CIDR notation. */
   readonly trustedProxies: readonly string[]
   /** Whether anybody gets the page for phones, which holds nothing of the clipboard. */
@@ -90,6 +95,7 @@ const HOUR_MS = 3_600_000
 const DEAD_STREAM_MS = 50_000
 
 const GATEWAY_PORT = 42_720
+const TLS_PORT = 42_722
 
 const FILE: SettingKind<string> = { ...PATH, placeholder: 'FILE' }
 
@@ -97,6 +103,15 @@ const FILE: SettingKind<string> = { ...PATH, placeholder: 'FILE' }
 export function defaultListen(mode: 'desktop' | 'headless'): readonly HostPort[] {
   const hosts = mode === 'headless' ? ['127.0.0.1'] : ['0.0.0.0', '::']
   return hosts.map((host) => ({ host, port: GATEWAY_PORT }))
+}
+
+/** Where it listens with TLS: beside where it listens without, unless told. */
+export function tlsListen(
+  { tlsListen: given }: Pick<Settings, 'tlsListen'>,
+  plain: readonly HostPort[],
+): readonly HostPort[] {
+  const hosts = new Set(plain.map(({ host }) => host))
+  return given ?? [...hosts].map((host) => ({ host, port: TLS_PORT }))
 }
 
 export const SETTINGS: { readonly [Name in SettingName]: Setting<Settings[Name]> } = {
@@ -128,6 +143,13 @@ export const SETTINGS: { readonly [Name in SettingName]: Setting<Settings[Name]>
     'base URL to put into links',
   ),
   allowPublic: setting(FLAG, false, 'serve clients outside the local networks too, without TLS'),
+  tlsCert: optionalSetting(FILE, 'none', 'serve HTTPS too, with this certificate and its chain'),
+  tlsKey: optionalSetting(FILE, 'none', 'the key of that certificate; for its owner alone'),
+  tlsListen: optionalSetting(
+    list(HOST_PORT, { min: 1 }),
+    'the hosts of --listen, at port 42722',
+    'where the gateway listens with TLS',
+  ),
   trustedProxies: setting(list(ADDRESS, { min: 0 }), [], 'proxies whose X-Forwarded-For counts'),
   phonePage: setting(choice(['on', 'off']), 'on', 'serve the page for phones at /phone'),
   phoneRecent: setting(choice(['on', 'off']), 'on', 'show recent items on the page for phones'),

@@ -20,10 +20,11 @@ import { openPath } from '../lib/open-path.ts'
 import type { Admin } from '../ports/admin.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Panel } from '../ports/panel.ts'
-import { DiskPrivateFile, toUnusable } from '../storage/home/own-files.ts'
+import { toUnusable } from '../storage/home/own-files.ts'
 import { chooseBaseUrl, listAddresses, loopbackUrl, readInterfaces } from './addresses.ts'
 import { formatBaseUrl, type HostPort } from './host-port.ts'
 import { Listeners } from './listeners.ts'
+import { openBus } from './open-bus.ts'
 import { openWhenFree } from './open-configured.ts'
 import { Happenings } from '../station/happenings.ts'
 import type { Station } from '../station/open-station.ts'
@@ -33,6 +34,7 @@ import { OpeningFile } from './opening-file.ts'
 import { describeTransfers, readStatus, toldSettings } from './read-status.ts'
 import { completeSettings, defaultListen, type ClipboardChoice, type Settings } from './settings.ts'
 import { createStreamLogger } from '../station/stream-logger.ts'
+import { openTls, type Tls } from './open-tls.ts'
 import { readVersion } from './version.ts'
 import { tellArrivals, type Witness } from './witness.ts'
 
@@ -138,8 +140,9 @@ interface Running extends Parts {
   readonly recent: RememberedItems
   readonly listeners: Listeners
   readonly gateway: Gateway
-  /** Where the gateway is bound. */
+  /** Where the gateway is bound, without TLS. */
   readonly bound: readonly HostPort[]
+  readonly tls: Tls | undefined
   readonly peers: PeerConnections
   readonly bus: CircleBus | undefined
   readonly askToStop: () => void
@@ -148,13 +151,15 @@ interface Running extends Parts {
 async function run(parts: Parts): Promise<Daemon> {
   const { settings, station, desktop, notifier, cleanup } = parts
   const listeners = new Listeners(station.logger, {
-    onTrouble: (name, isTrouble) => notifier?.report(name, isTrouble),
+    onTrouble: (name, isTrouble) => notifier?.report(name === 'tls' ? 'gateway' : name, isTrouble),
   })
   const owner = { kind: 'device', deviceId: OWNER_ID, passwordHash: undefined } as const
   const maxBytes = affordableBytes(MAX_RECENT_BYTES)
   const recent = new RememberedItems({ ...station, most: settings.recent, maxBytes, owner })
   station.inbound.addEffect((stored, origin) => recent.add(stored, origin))
   const { gateway, bound, cut } = await startGateway(parts, listeners, recent)
+  const tls = await openTls(settings, station, { listeners, gateway, plain: bound })
+  cleanup.add(async () => tls?.close())
   const linkBase = () => chooseBaseUrl(bound, readInterfaces(), settings.publicUrl)
 
   const peers = new PeerConnections({
@@ -170,7 +175,8 @@ async function run(parts: Parts): Promise<Daemon> {
 
   let askToStop: () => void = () => undefined
   const stopAsked = new Promise<void>((resolve) => (askToStop = resolve))
-  const running: Running = { ...parts, recent, listeners, gateway, bound, peers, bus, askToStop }
+  const more = { recent, listeners, gateway, bound, tls, peers, bus, askToStop }
+  const running: Running = { ...parts, ...more }
   const admin = createAdmin(running, linkBase)
   const control = await startControl(running, admin)
   await station.directory.announce({ control })
@@ -184,7 +190,7 @@ async function run(parts: Parts): Promise<Daemon> {
     ready: {
       gateway: loopbackUrl(bound),
       control,
-      listening: bound.map(formatBaseUrl),
+      listening: [...bound, ...(tls?.bound ?? [])].map(formatBaseUrl),
       mode: desktop.mode,
       clipboard: desktop.clipboard(),
       pid: process.pid,
@@ -238,39 +244,9 @@ async function startGateway(
   return { gateway, bound, cut: () => cut }
 }
 
-/**
- * Opens the bus, and loads nothing of it where none is wanted.
- *
- * @param url Where others reach the gateway, as it is now.
- * @throws {DomainError} as `openCircleBus`.
- */
-async function openBus(
-  { bus: servers, busCredentials, busCa, maxFileBytes }: Settings,
-  station: Station,
-  url: () => string,
-): Promise<CircleBus | undefined> {
-  if (servers === undefined) return undefined
-  const { openCircleBus, CIRCLE_KEY_FILE, MEMBERSHIP_FILE } = await import(
-    '../peers/bus/open-circle-bus.ts'
-  )
-  const fileOf = (name: string): DiskPrivateFile =>
-    new DiskPrivateFile(join(station.directory.path, name))
-  return openCircleBus({
-    ...station,
-    servers,
-    credentialsFile: busCredentials,
-    caFile: busCa,
-    keyFile: fileOf(CIRCLE_KEY_FILE),
-    membershipFile: fileOf(MEMBERSHIP_FILE),
-    now: station.clock.now(),
-    maxFileBytes,
-    url,
-  })
-}
-
 /** Makes what the owner may ask. */
 function createAdmin(running: Running, linkBase: () => LinkBase): Admin {
-  const { settings, station, desktop, listeners, gateway, peers, bus } = running
+  const { settings, station, desktop, listeners, gateway, tls, peers, bus } = running
   const startedAt = new Date(station.clock.now()).toISOString()
   return createDeviceAdmin({
     devices: station.devices,
@@ -287,6 +263,7 @@ function createAdmin(running: Running, linkBase: () => LinkBase): Admin {
           paused: desktop.paused(),
           settings: toldSettings(settings),
           listeners: listeners.status(),
+          tls: tls?.status(),
           transfers: describeTransfers(station),
           peers: peers.list(),
           bus: bus?.status(),
@@ -339,7 +316,7 @@ async function startControl(running: Running, admin: Admin): Promise<string> {
 /** Makes what only a running daemon can be asked. */
 function createPanel(running: Running): Panel {
   const { settings, station, happenings, desktop, recent, gateway, bound, listeners } = running
-  const { peers, bus } = running
+  const { peers, bus, tls } = running
   const { latest, changes, devices, storage } = station
   return {
     get item() {
@@ -350,7 +327,10 @@ function createPanel(running: Running): Panel {
     transfers: station.transfers,
     receivedDir: desktop.receivedDir,
     openReceived: () => openPath(settings.receivedDir),
-    addresses: () => listAddresses(bound, readInterfaces(), settings.publicUrl),
+    addresses: () => [
+      ...listAddresses(bound, readInterfaces(), settings.publicUrl),
+      ...(tls?.addresses() ?? []),
+    ],
     pause: desktop.pause,
     resume: desktop.resume,
     stop: running.askToStop,
@@ -368,6 +348,7 @@ function createPanel(running: Running): Panel {
         peers.onChange(listener),
         desktop.onChange(listener),
         bus?.onChange(listener),
+        tls?.onChange(listener),
       ]
       return () => {
         for (const unsubscribe of subscriptions) unsubscribe?.()

@@ -53,9 +53,21 @@ export interface Pairing extends Pick<Device, 'id' | 'kind' | 'label' | 'usernam
 
 /** State of one listener. */
 export interface ListenerStatus {
-  readonly name: 'gateway' | 'control'
+  readonly name: 'gateway' | 'tls' | 'control'
   /** Addresses really bound, as URLs. */
   readonly urls: readonly string[]
+  readonly error: string | undefined
+}
+
+/** The certificate of the listener with TLS. */
+export interface TlsStatus {
+  readonly source: 'files'
+  /** Base URLs that its certificate is good for, as links name them; the likeliest first. */
+  readonly urls: readonly string[]
+  /** Its validity; ISO 8601, UTC. */
+  readonly notBefore: string
+  readonly notAfter: string
+  /** Why a newer certificate is not used, if there is one. */
   readonly error: string | undefined
 }
 
@@ -126,6 +138,8 @@ export interface DaemonStatus {
     readonly error: string | undefined
   }
   readonly listeners: readonly ListenerStatus[]
+  /** `undefined` without TLS, and while no daemon runs. */
+  readonly tls: TlsStatus | undefined
   /** The files that are on their way and take a moment. */
   readonly transfers: readonly TransferStatus[]
   /** The joined daemons. */

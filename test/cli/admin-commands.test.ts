@@ -154,6 +154,7 @@ describe('clipgate status', () => {
       devicesError: null,
       paused: null,
       bus: null,
+      tls: null,
       listeners: [{ ...STATUS.listeners[0], error: null }],
     })
   })
@@ -172,6 +173,24 @@ describe('clipgate status', () => {
     const { stdout } = await run(['status'])
     const line =
       'Bus        tls://broker:4222, waiting: connection refused; group 0123456789abcdef, 2 other members; 3 signals refused'
+    assert.ok(stdout.includes(line), stdout)
+  })
+
+  it('tells where HTTPS is served, and what is wrong with its certificate', async (t) => {
+    const tls = {
+      source: 'files',
+      urls: ['https://desk.example:42722'],
+      notBefore: '2026-01-01T00:00:00.000Z',
+      notAfter: '2026-04-01T00:00:00.000Z',
+      error: 'the key belongs to another certificate',
+    } as const
+    const listeners = [{ name: 'tls', urls: ['https://0.0.0.0:42722'], error: undefined }] as const
+    const status = async () => ({ ...STATUS, listeners, tls })
+    const run = await beside(t, { ...createFakeAdmin(), status })
+    assert.deepEqual(JSON.parse((await run(['status', '--json'])).stdout).tls, tls)
+    const line =
+      'HTTPS      https://desk.example:42722; certificate until 2026-04-01: the key belongs to another certificate'
+    const { stdout } = await run(['status'])
     assert.ok(stdout.includes(line), stdout)
   })
 

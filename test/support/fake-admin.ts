@@ -37,6 +37,7 @@ export const STATUS: DaemonStatus = {
   lostUrls: [],
   storage: { dataDir: '/data', stagedUploads: 1, stagedBytes: 5, freeBytes: 6, error: undefined },
   listeners: [{ name: 'gateway', urls: ['http://127.0.0.1:42720'], error: undefined }],
+  tls: undefined,
   transfers: [],
   peers: [],
   bus: undefined,

@@ -54,7 +54,7 @@ export const chinese: Words = {
     away: '页面显示的是之前的内容。clipgate 重新运行后，“clipgate panel”会打开新页面。启动命令：',
     awayCommand: 'clipgate serve',
     clipboard: '无法使用系统剪贴板',
-    listener: (name) => (name === 'gateway' ? '手机无法连接此电脑' : '此页面有问题'),
+    listener: (name) => (name !== 'control' ? '手机无法连接此电脑' : '此页面有问题'),
     devices: '一个已失效的密码尚未写入磁盘',
     devicesText: (reason) => `${reason}。在 clipgate 重启之前一直有效，之后会尽快保存。`,
     lost: '有些设备仍在使用此电脑已失去的地址',
@@ -224,7 +224,7 @@ export const chinese: Words = {
     started: '启动时间',
     clipboard: '剪贴板',
     clipboards: { x11: 'X11', wayland: 'Wayland', macos: 'macOS', windows: 'Windows' },
-    listeners: { gateway: '供手机使用', control: '此页面' },
+    listeners: { gateway: '供手机使用', tls: '供手机使用（HTTPS）', control: '此页面' },
     peer: '已加入',
     peerStates: {
       stopped: '未连接',

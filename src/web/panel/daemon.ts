@@ -46,8 +46,11 @@ function factsOf({ status, addresses }: PanelState): readonly Fact[] {
     { key: 'clipboard', term: words.clipboard, lines: [name], trouble: status.clipboardError },
     ...listeners.map(({ name, urls, error }) => {
       const term = words.listeners[name]
+      const secure = status.tls?.urls ?? []
+      const plain = addresses.map(({ url }) => url).filter((url) => !secure.includes(url))
       // Nobody can connect to "all addresses".
-      const lines = urls.some(isWildcard) ? addresses.map(({ url }) => url) : urls
+      const reachable = urls.some(isWildcard) ? plain : urls
+      const lines = name === 'tls' ? secure : reachable
       return { key: `listener ${name}`, term, lines, isCode: true, trouble: error }
     }),
     ...peers.map(({ name, state, error }) => {

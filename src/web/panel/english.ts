@@ -59,7 +59,7 @@ export const english = {
     awayCommand: 'clipgate serve',
     clipboard: 'The system clipboard cannot be used',
     listener: (name: string): string =>
-      name === 'gateway' ? 'Phones cannot reach this computer' : 'This page has a problem',
+      name !== 'control' ? 'Phones cannot reach this computer' : 'This page has a problem',
     devices: 'A password that has ended is not saved as such yet',
     devicesText: (reason: string) =>
       `${reason}. It counts until a restart of clipgate, which saves it as soon as it can.`,
@@ -232,7 +232,7 @@ export const english = {
     started: 'Started',
     clipboard: 'Clipboard',
     clipboards: { x11: 'X11', wayland: 'Wayland', macos: 'macOS', windows: 'Windows' },
-    listeners: { gateway: 'For phones', control: 'This page' },
+    listeners: { gateway: 'For phones', tls: 'For phones, HTTPS', control: 'This page' },
     peer: 'Joined',
     peerStates: {
       stopped: 'not linked',

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { chmod, copyFile } from 'node:fs/promises'
+import { request, type RequestOptions } from 'node:https'
+import type { IncomingMessage } from 'node:http'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { listSecureAddresses } from '../../src/daemon/addresses.ts'
+import { startDaemon, type Daemon } from '../../src/daemon/start-daemon.ts'
+import type { Settings } from '../../src/daemon/settings.ts'
+import { LOOK_MS } from '../../src/tls/identity-files.ts'
+import { CaptureLogger } from '../support/capture-logger.ts'
+import { makeAuthority, makeCertificate } from '../support/certificates.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { NEW_PHONE } from '../support/owner.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const ANYWHERE = { host: '127.0.0.1', port: 0 }
+
+/** A daemon with TLS, and the files of its certificate. */
+async function setUp(t: TestContext, more: Partial<Settings> = {}) {
+  const folder = await temporaryFolder(t)
+  const authority = await makeAuthority(folder)
+  const make = (name: string, altName: string) =>
+    makeCertificate(folder, name, { altName, authority })
+  const first = await make('first', 'IP:127.0.0.1,DNS:desk.example')
+  const second = await make('second', 'IP:127.0.0.1,DNS:other.example')
+  const [tlsCert, tlsKey] = [join(folder, 'served.pem'), join(folder, 'served.key')]
+  await copyFile(first.certPath, tlsCert)
+  await copyFile(first.keyPath, tlsKey)
+  const [clock, logger] = [new FakeClock(Date.now()), new CaptureLogger()]
+  const start = async (): Promise<Daemon> => {
+    const base = { dataDir: join(folder, 'data'), headless: true, control: ANYWHERE }
+    const settings = {
+      ...base,
+      listen: [ANYWHERE],
+      tlsListen: [ANYWHERE],
+      tlsCert,
+      tlsKey,
+      ...more,
+    }
+    const daemon = await startDaemon(settings, { clock, logger })
+    t.after(() => daemon.stop())
+    return daemon
+  }
+  return { folder, authority, first, second, tlsCert, tlsKey, clock, logger, start }
+}
+
+/** Asks over TLS, as a client that trusts one authority. */
+async function ask(url: string, options: RequestOptions): Promise<IncomingMessage> {
+  const [answer] = await once(request(url, { agent: false, ...options }).end(), 'response')
+  return answer
+}
+
+/** The common name of the certificate that is served. */
+async function served(url: string, ca: string): Promise<string> {
+  const answer = await ask(`${url}/healthz`, { ca })
+  answer.resume()
+  return Reflect.get(answer.socket, 'getPeerCertificate').call(answer.socket).subject.CN
+}
+
+describe('a daemon with TLS', () => {
+  it('serves the same devices on a port of its own, and says where', async (t) => {
+    const { start, authority } = await setUp(t)
+    const { ready, admin } = await start()
+    const [plain = '', secure = ''] = ready.listening
+    assert.deepEqual([plain, new URL(secure).protocol], [ready.gateway, 'https:'])
+    const { username, password, url } = await admin.pair(NEW_PHONE)
+    assert.equal(url, plain)
+    const auth = `${username}:${password}`
+    for (const [options, status] of [
+      [{ auth }, 200],
+      [{}, 401],
+    ] as const) {
+      const answer = await ask(`${secure}/Sync.json`, { ca: authority.cert, ...options })
+      assert.equal(answer.resume().statusCode, status)
+    }
+    const { tls, listeners } = await admin.status()
+    assert.deepEqual(
+      listeners.map(({ name }) => name),
+      ['gateway', 'tls', 'control'],
+    )
+    assert.deepEqual(tls?.urls, [`https://desk.example:${new URL(secure).port}`])
+    assert.equal(tls.error, undefined)
+  })
+
+  it('reads a certificate again that has changed, and cuts no stream', async (t) => {
+    const { start, authority, clock, logger, second, tlsCert, tlsKey } = await setUp(t)
+    const { ready, admin } = await start()
+    const [, url = ''] = ready.listening
+    const { username, password } = await admin.pair(NEW_PHONE)
+    const auth = `${username}:${password}`
+    const stream = await ask(`${url}/api/sse/clipboard`, { ca: authority.cert, auth })
+    await once(stream, 'data')
+    assert.equal(await served(url, authority.cert), 'first')
+
+    // One of the two is written before the other.
+    const told = async (message: string): Promise<void> => {
+      clock.advance(LOOK_MS)
+      while (!logger.text.includes(message)) await new Promise((resolve) => setImmediate(resolve))
+    }
+    await copyFile(second.certPath, tlsCert)
+    await told('cannot be used')
+    assert.equal(await served(url, authority.cert), 'first')
+    assert.match((await admin.status()).tls?.error ?? '', /the key belongs to another/)
+
+    await copyFile(second.keyPath, tlsKey)
+    await told('was read again')
+    assert.equal(await served(url, authority.cert), 'second')
+    const { tls } = await admin.status()
+    assert.deepEqual([tls?.error, tls?.urls[0]?.includes('other.example')], [undefined, true])
+    assert.doesNotMatch(logger.text, /PRIVATE|BEGIN/)
+    clock.advance(30_000)
+    await once(stream, 'data')
+  })
+
+  it('refuses a key that others may read, and files that do not belong together', async (t) => {
+    const { start, second, tlsCert, tlsKey } = await setUp(t)
+    await chmod(tlsKey, 0o640)
+    await assert.rejects(start(), /--tls-key .*others may read it; chmod 600 it/)
+    await chmod(tlsKey, 0o600)
+    await copyFile(second.certPath, tlsCert)
+    await assert.rejects(start(), /the key belongs to another certificate/)
+    const without = await setUp(t, { tlsKey: undefined })
+    await assert.rejects(without.start(), /--tls-cert without --tls-key/)
+    const missing = await setUp(t, { tlsCert: '/nowhere/cert.pem' })
+    await assert.rejects(missing.start(), /--tls-cert \/nowhere\/cert\.pem: there is no such file/)
+  })
+})
+
+describe('listSecureAddresses()', () => {
+  it('names what the certificate is good for, by name first', () => {
+    const interfaces = {
+      eth0: [{ address: '192.168.1.20', internal: false, cidr: '192.168.1.20/24' }],
+      wlan0: [{ address: 'fd00::7', internal: false, cidr: 'fd00::7/64' }],
+    }
+    const hosts = ['0.0.0.0', '::']
+    const bound = hosts.map((host) => ({ host, port: 42_722, isSecure: true }))
+    const urls = (...names: readonly string[]) =>
+      listSecureAddresses(bound, interfaces, names).map(({ url, kind }) => `${url} ${kind}`)
+    assert.deepEqual(
+      urls('192.168.1.20', 'fd00::7', '10.0.0.1', 'desk.local', '*.example', 'localhost'),
+      [
+        'https://desk.local:42722 lan',
+        'https://192.168.1.20:42722 lan',
+        'https://[fd00::7]:42722 lan',
+      ],
+    )
+    assert.deepEqual(urls('10.0.0.1'), [])
+  })
+})
