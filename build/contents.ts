@@ -20,6 +20,14 @@ exec "$lib/node" "$lib/${MAIN}" "$@"
 
 const WINDOWS_LAUNCHER = `@"%~dp0node.exe" "%~dp0${MAIN.replaceAll('/', '\\')}" %*\r\n`
 
+const MENU = 'deploy/menu/clipgate.desktop'
+
+/** Icons that the pages have too, and where desktops look for them, below `share` of a prefix. */
+const ICONS: readonly (readonly [file: string, path: string])[] = [
+  ['icon.svg', 'icons/hicolor/scalable/apps/clipgate.svg'],
+  ['icon-192.png', 'icons/hicolor/192x192/apps/clipgate.png'],
+]
+
 /** Where each shell looks for completions, below `share` of a prefix. */
 const COMPLETIONS: readonly (readonly [shell: string, path: string])[] = [
   ['bash', 'bash-completion/completions/clipgate'],
@@ -69,6 +77,8 @@ export function programFiles(project: string, { prefix, zsh, inside }: Place): r
     ...guides(project).map((path) => share(`doc/clipgate/${path}`, read(path))),
     share(`zsh/${zsh}/_clipgate`, completion(project, 'zsh')),
     ...COMPLETIONS.map(([shell, path]) => share(path, completion(project, shell))),
+    share('applications/clipgate.desktop', Buffer.from(menuEntry(project, prefix))),
+    ...ICONS.map(([file, path]) => share(path, read(`dist/clipgate-files/phone/${file}`))),
   ]
 }
 
@@ -115,6 +125,21 @@ function launcher(path: string, text: string): FileEntry {
 /** What the program prints, as whoever uses it would get it. */
 function completion(project: string, shell: string): Buffer {
   return execFileSync(process.execPath, [join(project, MAIN), 'completion', shell])
+}
+
+/**
+ * The entry in the menu of a desktop. What is unpacked below the home folder is seldom on the path of
+ * a desktop, and what it needs may not be there either: nobody would see what a shell says of that.
+ */
+function menuEntry(project: string, prefix: string): string {
+  const text = readFileSync(join(project, MENU), 'utf8')
+  const command = /^Exec=(clipgate .*)$/m.exec(text)?.[1]
+  if (command === undefined) throw new Error(`${MENU} does not start clipgate`)
+  const said = 'clipgate or its Node is not on the path of the desktop'
+  const script = `PATH=$HOME/.local/bin:/usr/local/bin:$PATH; ${command}; test $? -ne 127 || notify-send clipgate '${said}'`
+  const unpacked = `sh -c "${script.replaceAll('$', '\\\\$')}"`
+  const installed = `/${prefix}bin/${command}\nTryExec=/${prefix}bin/clipgate`
+  return text.replace(command, () => (prefix === '' ? unpacked : installed))
 }
 
 /** The licenses of the program and of what is in it. */

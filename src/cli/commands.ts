@@ -109,7 +109,11 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       'Where there is no desktop, and over SSH, it prints the URL instead. Whoever has the URL ' +
       'can use the panel until the daemon stops, or all browsers were signed out.',
     examples: ['clipgate panel', 'clipgate panel --print'],
-    options: { print: { meaning: 'print the URL, and open nothing' }, ...JSON_FLAG },
+    options: {
+      print: { meaning: 'print the URL, and open nothing' },
+      menu: { meaning: 'start it where it does not run, and tell failures on the desktop' },
+      ...JSON_FLAG,
+    },
     run: async (call) => (await import('./panel.ts')).runPanel(call),
   },
   doctor: {

@@ -19,6 +19,7 @@ const DURATION = duration(MIN_PAUSE_MS, MAX_PAUSE_MS)
 /** Runs `clipgate panel`. */
 export async function runPanel(call: SettingsInvocation): Promise<number> {
   const { shell, args, settings } = call
+  if (args.flag('menu')) return (await import('./menu.ts')).openFromMenu(call)
   const running = await needRunning(call, 'open the panel')
   const url = await running.panelUrl()
   if (args.flag('json')) {

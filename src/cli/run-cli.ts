@@ -21,7 +21,12 @@ export async function runCli(argv: readonly string[], shell: Shell): Promise<num
     await printing.end()
     return code
   } catch (error) {
-    for (const line of linesOf(error)) complain(shell, line)
+    const lines = linesOf(error)
+    for (const line of lines) complain(shell, line)
+    if (argv[0] === 'panel' && argv.includes('--menu')) {
+      const { tellOnDesktop } = await import('../daemon/tell-on-desktop.ts')
+      await tellOnDesktop(lines.join('; '))
+    }
     // The error says what failed; what was printed before it should still get out.
     await printing.failure()
     return error instanceof UsageError ? CALLED_WRONGLY : FAILED

@@ -1,6 +1,6 @@
 /** Opens a file or a folder with the program of the desktop for it. @module */
 
-import { spawn } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 
 /** The machine on which something is opened. */
@@ -9,14 +9,20 @@ export interface OpeningSystem {
   readonly environment: Readonly<Record<string, string | undefined>>
 }
 
+const OWN: OpeningSystem = { platform: process.platform, environment: process.env }
+
 /** Starts whatever opens `path` here, without a shell. @returns Whether that could be started. */
-export async function openPath(
+export async function openPath(path: string, system: OpeningSystem = OWN): Promise<boolean> {
+  const opener = await startOpener(path, system)
+  opener?.unref()
+  return opener !== undefined
+}
+
+/** The same. @returns What runs then; `undefined` when it could not be started. */
+export async function startOpener(
   path: string,
-  { platform, environment }: OpeningSystem = {
-    platform: process.platform,
-    environment: process.env,
-  },
-): Promise<boolean> {
+  { platform, environment }: OpeningSystem,
+): Promise<ChildProcess | undefined> {
   const [program, ...args] = openerOf(path, platform)
   const options = { detached: true, env: environment, windowsHide: true }
   const opener = spawn(program, args, { stdio: 'ignore', ...options })
@@ -24,10 +30,9 @@ export async function openPath(
     await once(opener, 'spawn')
   } catch {
     // An `error` event: there is no such program.
-    return false
+    return undefined
   }
-  opener.unref()
-  return true
+  return opener
 }
 
 function openerOf(path: string, platform: NodeJS.Platform): readonly [string, ...string[]] {

@@ -8,6 +8,8 @@ import { configFolder } from '../../src/daemon/folders.ts'
 import { ROOT, throughPython } from '../deploy/support/recipes.ts'
 import { verifyUnit } from '../deploy/support/verify-unit.ts'
 import { startDaemonProcess } from '../support/daemon-process.ts'
+import { execute } from '../support/execute.ts'
+import { fakeNotifySend } from '../support/fake-notify-send.ts'
 import { PROGRAM } from '../support/program.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -124,6 +126,7 @@ describe('clipgate service, with systemd', () => {
     environment: Readonly<Record<string, string>> = { DISPLAY: ':0' },
   ) => openDesktop(t, 'systemctl', script, { environment })
   const fileOf = ({ home }: Desktop) => join(home, 'config/systemd/user/clipgate.service')
+  const entryOf = ({ home }: Desktop) => join(home, '.local/share/applications/clipgate.desktop')
 
   it('is installed, seen, installed again, and removed without a trace', async (t) => {
     const desktop = await open(t)
@@ -137,12 +140,14 @@ describe('clipgate service, with systemd', () => {
       assert.equal(
         stdout,
         'Installed: clipgate starts by itself when you log in.\nIt runs.\n' +
-          `File: ${file}\nTo add a phone: clipgate pair\n`,
+          `File: ${file}\nIn the menu of the desktop, clipgate opens the panel.\n` +
+          'To add a phone: clipgate pair\n',
       )
+      assert.ok(existsSync(entryOf(desktop)))
       assert.deepEqual(await seen(), { installed: true, running: true, file, advice: [] })
     }
     assert.match((await service('remove', desktop)).stdout, /^Removed: /)
-    assert.equal(existsSync(file), false)
+    assert.deepEqual([existsSync(file), existsSync(entryOf(desktop))], [false, false])
     assert.deepEqual(await seen(), nothing)
     assert.equal((await service('remove', desktop)).stdout, 'There was no service to remove.\n')
   })
@@ -180,6 +185,22 @@ describe('clipgate service, with systemd', () => {
       const missing = unit.replace('/node" ', '/nothing" ')
       assert.match(await verifyUnit(t, '--user', missing), /not executable/)
     }
+    if (needs('gio').skip === false) {
+      const { home } = desktop
+      const { path, calls } = await fakeNotifySend(t, 0, 'xdg-open')
+      const env = { ...options.environment, DISPLAY: ':0', HOME: home, PATH: path }
+      await execute('gio', ['launch', entryOf(desktop)], { env })
+      assert.deepEqual(await calls.next(), [join(home, 'data/open-panel.html')])
+    }
+  })
+
+  it('leaves an entry of the menu alone that is not its own', async (t) => {
+    const desktop = await open(t)
+    const entry = entryOf(desktop)
+    await mkdir(dirname(entry), { recursive: true })
+    await writeFile(entry, '[Desktop Entry]\n')
+    await service('remove', desktop)
+    assert.equal(await readFile(entry, 'utf8'), '[Desktop Entry]\n')
   })
 
   it('waits for no display where there is none, and says that it ends with the login', async (t) => {
@@ -189,6 +210,7 @@ describe('clipgate service, with systemd', () => {
       assert.match((await service('install', desktop)).stdout, /loginctl enable-linger/)
       const unit = await readFile(fileOf(desktop), 'utf8')
       assert.match(unit, /^WantedBy=default\.target$/m)
+      assert.equal(existsSync(entryOf(desktop)), false)
       assert.doesNotMatch(unit, /graphical|DISPLAY/)
       if (needs('systemd-analyze').skip === false) {
         assert.equal(await verifyUnit(t, '--user', unit), '')

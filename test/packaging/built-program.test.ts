@@ -91,6 +91,7 @@ const MEANWHILE: readonly Call[] = [
   { command: 'log --json' },
   { command: 'panel' },
   { command: 'panel --print --json' },
+  { command: 'panel --menu' },
   { command: 'pause 10m --json' },
   { command: 'resume --json' },
   { command: 'push', stdin: 'a text' },

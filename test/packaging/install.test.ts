@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { readManifest } from '../../build/parts.ts'
 import { pasteUntil } from '../desktop/x11/support/xclip.ts'
-import { startDaemonProcess } from '../support/daemon-process.ts'
+import { isolatedEnvironment, startDaemonProcess } from '../support/daemon-process.ts'
+import {
+  fakeNotifySend as fakeProgram,
+  type FakeNotifySend as FakeProgram,
+} from '../support/fake-notify-send.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { Xvfb } from '../support/xvfb.ts'
@@ -109,6 +113,64 @@ describe('a release, where there is nothing but Node and no network,', needsClea
     await mkdir(prefix)
     await execute('tar', ['-xzf', archive(), '--strip-components=1', '-C', prefix])
     await use(t, root, '/usr/local')
+  })
+
+  it('opens the panel from the menu of a desktop', needs('Xvfb', 'gio'), async (t) => {
+    const home = await temporaryFolder(t)
+    const prefix = join(home, '.local')
+    await mkdir(prefix)
+    await execute('tar', ['-xzf', archive(), '--strip-components=1', '-C', prefix])
+    const { display } = await Xvfb.start(t)
+    const opener = await fakeProgram(t, 0, 'xdg-open')
+    const broken = await fakeProgram(t, 3, 'xdg-open')
+    const notifier = await fakeProgram(t)
+    const env = (path: string) => isolatedEnvironment(home, { DISPLAY: display, PATH: path })
+    // By the library with which GNOME and others start what their menus have.
+    const entry = join(prefix, 'share/applications/clipgate.desktop')
+    const choose = (first: FakeProgram) => {
+      const [folder] = first.path.split(':')
+      return execute('gio', ['launch', entry], { env: env(`${folder}:${notifier.path}`) })
+    }
+    const clipgate = (...args: readonly string[]) =>
+      execute(join(prefix, 'bin/clipgate'), args, { env: env(process.env['PATH'] ?? '') })
+    const failure = async () => {
+      const [title, words] = (await notifier.calls.next()).slice(-2)
+      assert.equal(title, 'clipgate')
+      return words ?? ''
+    }
+    const config = join(home, 'config/clipgate/config.json')
+    await mkdir(dirname(config), { recursive: true })
+
+    const configure = (settings: object) => writeFile(config, JSON.stringify(settings))
+
+    await configure({ grace: 'soon' })
+    await choose(opener)
+    assert.match(await failure(), /^Cannot use &quot;grace&quot; in /)
+    await configure({ listen: ['192.0.2.1:42720'], control: '127.0.0.1:0' })
+    await choose(opener)
+    assert.match(await failure(), /^Cannot listen on 192\.0\.2\.1:42720: /)
+
+    await configure({ listen: ['127.0.0.1:0'], control: '127.0.0.1:0' })
+    t.after(() => clipgate('stop').catch(() => undefined))
+    const pids = new Set<number>()
+    for (const _ of ['starts it', 'finds it']) {
+      await choose(opener)
+      const [page = ''] = await opener.calls.next()
+      assert.match(await readFile(page, 'utf8'), /http-equiv="refresh"/)
+      pids.add(JSON.parse((await clipgate('status', '--json')).stdout).pid)
+    }
+    assert.equal(pids.size, 1)
+    // Its log leads nowhere any more, and it lives.
+    await clipgate('pair', '--json')
+    assert.equal(JSON.parse((await clipgate('status', '--json')).stdout).clipboard, 'x11')
+
+    await choose(broken)
+    assert.match(await failure(), /opens a browser says: exit code 3; .*clipgate panel --print$/)
+    await clipgate('stop')
+
+    await rm(join(prefix, 'bin/clipgate'))
+    await choose(opener)
+    assert.equal(await failure(), 'clipgate or its Node is not on the path of the desktop')
   })
 
   it('shares the clipboard of a desktop', needs('Xvfb', 'xclip'), async (t) => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { cp, mkdir, readFile, readdir } from 'node:fs/promises'
+import { cp, mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -137,6 +137,30 @@ describe('a release', needs('make', 'tar', 'ar', 'dpkg-deb', 'sha256sum'), () =>
       assert.doesNotMatch(unit, /\.local|\/usr\/local/)
     }
   })
+
+  it(
+    'has an entry for menus, with an icon, that a desktop takes',
+    needs('desktop-file-validate'),
+    async () => {
+      const entry = 'share/applications/clipgate.desktop'
+      const icons = 'share/icons/hicolor'
+      const { stdout: unpacked } = await execute('tar', [
+        ...['-xzOf', join(release, ARCHIVE)],
+        `clipgate-${version}/${entry}`,
+      ])
+      const installed = await inDeb('-xO', `./usr/${entry}`)
+      assert.match(installed, /^Exec=\/usr\/bin\/clipgate panel --menu$/m)
+      for (const text of [unpacked, installed]) {
+        const path = join(folder, 'clipgate.desktop')
+        await writeFile(path, text)
+        assert.equal((await execute('desktop-file-validate', [path])).stdout, '')
+      }
+      const paths = [...(await list(ARCHIVE)), ...(await inDeb('-t')).split('\n')]
+      for (const icon of ['scalable/apps/clipgate.svg', '192x192/apps/clipgate.png']) {
+        assert.equal(paths.filter((path) => path.endsWith(`${icons}/${icon}`)).length, 2)
+      }
+    },
+  )
 
   it('leaves behind what no program loads', async () => {
     const paths = [...(await list(ARCHIVE)), ...(await inDeb('-t')).split('\n')]

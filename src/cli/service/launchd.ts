@@ -62,6 +62,10 @@ export function createLaunchdService({
       // Undoes a "launchctl disable", which is kept although the file is gone.
       await launchctl('enable', service)
       await launchctl('bootstrap', domain, file)
+      return []
+    },
+    start: async () => {
+      await launchctl('kickstart', service)
     },
     remove,
   }

@@ -30,8 +30,15 @@ export interface ServiceState {
 export interface ServiceManager {
   /** A command with which people see how the service is. */
   readonly look: string
-  /** Also replaces an earlier one, and starts it. @throws {CommandError} */
-  install(settings: Settings): Promise<void>
+  /**
+   * Also replaces an earlier one, and starts it.
+   *
+   * @returns Sentences about what else was installed.
+   * @throws {CommandError}
+   */
+  install(settings: Settings): Promise<readonly string[]>
+  /** Starts the one that there is. @throws {CommandError} */
+  start(): Promise<void>
   /** Stops it; does nothing when there is none. @throws {CommandError} */
   remove(): Promise<void>
   /** @throws {CommandError} when the manager cannot be asked. */
@@ -85,7 +92,7 @@ function findNode({ environment }: Surroundings): string {
 }
 
 /** The folder of the whole package: this module runs in `dist`, and in `src/cli/service`. */
-function packageFolder(): string {
+export function packageFolder(): string {
   const folders = ['..', '../../..'].map((path) => fileURLToPath(new URL(path, import.meta.url)))
   const found = folders.find((folder) => existsSync(join(folder, 'package.json')))
   if (found === undefined) throw new Error('This program is not in its package')

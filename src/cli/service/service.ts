@@ -4,7 +4,13 @@ import { closest } from '../../lib/closest.ts'
 import type { Surroundings } from '../../daemon/folders.ts'
 import { openRunning } from '../../daemon/open-admin.ts'
 import { PATIENCE_MS, retryWhileHeld } from '../../daemon/reach-daemon.ts'
-import { CommandError, printResult, UsageError, type Invocation } from '../command.ts'
+import {
+  CommandError,
+  printResult,
+  UsageError,
+  type Invocation,
+  type SettingsInvocation,
+} from '../command.ts'
 import { createLaunchdService } from './launchd.ts'
 import type { ServiceManager, ServiceState } from './manager.ts'
 import { createSystemdService } from './systemd.ts'
@@ -43,7 +49,7 @@ async function install(call: Invocation, manager: ServiceManager): Promise<numbe
         'stop it first: clipgate stop',
     )
   }
-  await manager.install(settings)
+  const more = await manager.install(settings)
   // A program that was started may still end at once, as when a port is taken.
   const state = await retryWhileHeld(PATIENCE_MS, async () => {
     const answers = (await openRunning(dataDir)) !== undefined
@@ -57,7 +63,21 @@ async function install(call: Invocation, manager: ServiceManager): Promise<numbe
   const ignored = variables.map(
     (name) => `${name} is set here, but not for the service: put it into the config file`,
   )
-  return report(call, manager, state, [...ignored, 'To add a phone: clipgate pair'])
+  return report(call, manager, state, [...more, ...ignored, 'To add a phone: clipgate pair'])
+}
+
+/** Starts the service where there is one for the data directory of this call. */
+export async function startOwnService(call: SettingsInvocation): Promise<void> {
+  const { settings } = readOwnSettings(call)
+  if (settings.dataDir !== call.settings.dataDir) return
+  const manager = findManager(call.shell.where)
+  try {
+    const { isInstalled, file } = await manager.state()
+    if (isInstalled || file !== undefined) await manager.start()
+  } catch (error) {
+    // Nobody starts services here: the caller does without, and says why if that fails too.
+    if (!(error instanceof CommandError)) throw error
+  }
 }
 
 async function remove(call: Invocation, manager: ServiceManager): Promise<number> {

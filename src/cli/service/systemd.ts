@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { configFolder, type Surroundings } from '../../daemon/folders.ts'
 import { hasCode } from '../../lib/system-error.ts'
 import { CommandError } from '../command.ts'
+import { installMenuEntry, removeMenuEntry } from './menu-entry.ts'
 import {
   fillRecipe,
   findProgram,
@@ -61,6 +62,16 @@ export function createSystemdService(where: Surroundings): ServiceManager {
     return lingers.trim() === 'yes' ? [] : [STAY]
   }
 
+  const begin = async (verb: 'start' | 'restart'): Promise<void> => {
+    // systemd does not start what failed too often, until it has forgotten that.
+    if ((await show())['ActiveState'] === 'failed') await systemctl('reset-failed', UNIT)
+    // Returns when it is ready. One that ends before that is told by its state.
+    await systemctl(verb, UNIT).catch(async (error: unknown) => {
+      const { ActiveState: state = '' } = await show()
+      if (!['activating', 'failed'].includes(state)) throw error
+    })
+  }
+
   return {
     look: 'journalctl --user -u clipgate',
     state: async () => {
@@ -76,23 +87,23 @@ export function createSystemdService(where: Surroundings): ServiceManager {
     },
     install: async ({ headless, clipboard }) => {
       const isNode = headless || clipboard === 'none'
-      const waits = !isNode && hasDisplay(where, await systemctl('show-environment'))
-      const unit = await formatUnit(findProgram(where), waits)
+      const isOnDesktop = !isNode && hasDisplay(where, await systemctl('show-environment'))
+      const program = findProgram(where)
+      const unit = await formatUnit(program, isOnDesktop)
       await mkdir(dirname(file), { recursive: true })
       await writeFile(file, unit)
       await systemctl('daemon-reload')
       // Also takes away what an earlier one was started with.
       await systemctl('reenable', UNIT)
-      // systemd does not start what failed too often, until it has forgotten that.
-      if ((await show())['ActiveState'] === 'failed') await systemctl('reset-failed', UNIT)
-      // Returns when it is ready. One that ends before that is told by its state.
-      await systemctl('restart', UNIT).catch(async (error: unknown) => {
-        const { ActiveState: state = '' } = await show()
-        if (!['activating', 'failed'].includes(state)) throw error
-      })
+      await begin('restart')
+      await (isOnDesktop ? installMenuEntry(where, program) : removeMenuEntry(where))
+      if (!isOnDesktop) return []
+      return ['In the menu of the desktop, clipgate opens the panel.']
     },
+    start: () => begin('start'),
     remove: async () => {
       const shown = await show()
+      await removeMenuEntry(where)
       if (shown['ActiveState'] !== 'inactive') await systemctl('stop', UNIT)
       if (shown['ActiveState'] === 'failed') await systemctl('reset-failed', UNIT)
       if (shown['UnitFileState'] === 'enabled') await systemctl('disable', UNIT)

@@ -36,6 +36,10 @@ export function createWindowsService(where: Surroundings): ServiceManager {
       const restart = 'Stop-ScheduledTask clipgate; Start-ScheduledTask clipgate'
       // In a variable, no character of it means anything to PowerShell.
       await powershell(`$null = ${register}; ${restart}`, { SERVICE_TASK: task })
+      return []
+    },
+    start: async () => {
+      await powershell('Start-ScheduledTask clipgate')
     },
     remove: async () => {
       const unregister = 'Unregister-ScheduledTask clipgate -Confirm:$false'

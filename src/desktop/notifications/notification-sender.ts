@@ -47,19 +47,7 @@ export class NotificationSender {
   #showNext(): void {
     const notification = this.#waiting.shift()
     if (notification === undefined) return
-    const { program, args, environment } = notificationCommand(
-      process.platform,
-      notification,
-      process.env['SystemRoot'],
-    )
-    const options = {
-      env: { ...process.env, ...environment },
-      timeout: PATIENCE_MS,
-      killSignal: 'SIGKILL',
-      maxBuffer: MAX_OUTPUT_BYTES,
-      windowsHide: true,
-    } as const
-    this.#running = execFile(program, args, options, (error) => {
+    this.#running = showNotification(notification, (program, error) => {
       this.#running = undefined
       if (error !== null && !this.#isSilent) this.#complain(program, error)
       this.#showNext()
@@ -78,4 +66,26 @@ export class NotificationSender {
     if (!this.#hasFailed) this.#logger.warn('Cannot show a notification', { program, code })
     this.#hasFailed = true
   }
+}
+
+/**
+ * Shows one notification. @param onEnd Is given the program for it, and why it failed, if it did.
+ */
+export function showNotification(
+  notification: Notification,
+  onEnd: (program: string, error: Error | null) => void,
+): ChildProcess {
+  const { program, args, environment } = notificationCommand(
+    process.platform,
+    notification,
+    process.env['SystemRoot'],
+  )
+  const options = {
+    env: { ...process.env, ...environment },
+    timeout: PATIENCE_MS,
+    killSignal: 'SIGKILL',
+    maxBuffer: MAX_OUTPUT_BYTES,
+    windowsHide: true,
+  } as const
+  return execFile(program, args, options, (error) => onEnd(program, error))
 }
