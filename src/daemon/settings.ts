@@ -224,7 +224,7 @@ export const SETTINGS: { readonly [Name in SettingName]: Setting<Settings[Name]>
   recent: setting(
     count(0, MAX_RECENT_ITEMS),
     20,
-    'items of late that the panel lists, in memory only; 0 for none',
+    'how many recent items the panel lists, in memory only; 0 for none',
   ),
   notify: setting(FLAG, false, 'show on the desktop what goes wrong, and new devices'),
   notifyArrivals: setting(

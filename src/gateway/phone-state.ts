@@ -2,7 +2,7 @@
  * The facts that the phone page shows besides the document, for paired devices: which computer this
  * is, from whom the item came, and the recent items.
  *
- * A device reads nothing of late that became current before it was paired.
+ * A device reads no recent item that became current before it was paired.
  * @module
  */
 

@@ -55,7 +55,7 @@ describe('GET /state', () => {
     assert.equal((await read('/state')).item.preview, null)
   })
 
-  it('lists the items of late without their content', async (t) => {
+  it('lists the recent items without their content', async (t) => {
     const { read, panel } = await openControl(t)
     panel.recent.list = [recentText('1', 'a private message')]
     const { recent } = await read('/state')

@@ -15,7 +15,7 @@ const WITHOUT_SUBJECT = /^Of /
 const CLAUSE = /^What (?![^.]*\?)/
 
 const ARCHAIC =
-  /\b(?:for want of|so many bytes|well again|anew|led astray|in small letters|no business of|told of|(?:what|which|that) is none|thereof|whereupon|whilst|heretofore)\b/gi
+  /\b(?:for want of|of late|so many bytes|well again|anew|led astray|in small letters|no business of|told of|(?:what|which|that) is none|thereof|whereupon|whilst|heretofore)\b/gi
 
 /** Paths and names of our own files in a comment or page. `bench/results/` is made by the bench. */
 const PATHS =
@@ -115,7 +115,7 @@ describe('the comments of', () => {
 })
 
 describe('the pages of the project', () => {
-  const folders = ['.', 'docs', 'docs/guides', 'deploy']
+  const folders = ['.', 'docs', 'docs/guides', 'docs/decisions', 'deploy']
   const pages = folders.flatMap((folder) =>
     readdirSync(join(ROOT, folder))
       .filter((name) => name.endsWith('.md') && name !== 'CHANGELOG.md')

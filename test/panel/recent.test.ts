@@ -36,7 +36,7 @@ describe('the recent items in the panel', needs('chromium'), () => {
     assert.equal(dataName, 'notes.txt')
     assert.equal(await (await phone.fetch('/file/notes.txt')).text(), 'some notes')
     await recent.getByRole('listitem').nth(0).getByText('the last text').waitFor()
-    // The item is current before the list of late has heard of it.
+    // The item is current before the list of recent items has heard of it.
     await recent.getByRole('listitem').nth(2).waitFor({ state: 'detached' })
     assert.equal(await recent.getByRole('listitem').count(), 2)
     panel.assertCalm()
@@ -94,7 +94,7 @@ describe('the recent items in the panel', needs('chromium'), () => {
     panel.assertCalm()
   })
 
-  it('leaves devices in sight whatever came of late, and finds words in all of it', async (t) => {
+  it('leaves devices in sight whatever came lately, and finds words in all of it', async (t) => {
     const viewport = { width: 1280, height: 900 }
     const panel = await openPanel(t, { browser: { viewport } })
     const { page } = panel
@@ -118,7 +118,7 @@ describe('the recent items in the panel', needs('chromium'), () => {
     await rows.nth(0).getByText('xxxx').waitFor()
     await rows.nth(1).waitFor({ state: 'detached' })
     await recentOf(panel).getByRole('searchbox').fill('no such word')
-    await recentOf(panel).getByText('Nothing of late has that in it.').waitFor()
+    await recentOf(panel).getByText('No recent item has that in it.').waitFor()
     await recentOf(panel).getByRole('searchbox').fill('')
     await recentOf(panel).getByRole('button', { name: 'All 19' }).click()
     await rows.nth(18).getByText('xxxx').waitFor()

@@ -74,7 +74,7 @@ export class FakePanel implements Panel {
   }
 }
 
-/** Items of late that a test puts there. */
+/** Recent items that a test puts there. */
 export class FakeRecentItems implements RecentItems {
   list: readonly RecentItem[] = []
   sender: Sender | undefined

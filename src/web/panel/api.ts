@@ -161,24 +161,24 @@ export function parseState(text: string): PanelState {
   return away()
 }
 
-/** The beginning of a text of late, or a picture; `undefined` when it is forgotten. */
+/** The beginning of a recent text, or a picture; `undefined` when it is forgotten. */
 export async function readRecent(id: string) {
   const response = await ask(`/recent/${encodeURIComponent(id)}`)
   return response.ok ? response.blob().catch(away) : undefined
 }
 
-/** The whole of a text of late; `undefined` when it is forgotten. */
+/** The whole of a recent text; `undefined` when it is forgotten. */
 export async function readRecentText(id: string) {
   const response = await ask(`/recent/${encodeURIComponent(id)}/text`)
   return response.ok ? response.text().catch(away) : undefined
 }
 
-/** The ids of the items of late with a word in their text or name. */
+/** The ids of the recent items with a word in their text or name. */
 export async function findRecent(word: string): Promise<readonly string[]> {
   return (await call('POST', '/recent', { word })).ids
 }
 
-/** Makes an item of late current again. */
+/** Makes a recent item current again. */
 export async function activateRecent(id: string) {
   await call('POST', `/recent/${encodeURIComponent(id)}`)
 }

@@ -151,7 +151,7 @@ export const english = {
     remove: 'Remove',
     removeName: (name: string) => `Remove: ${name}`,
     search: 'Search in recent items',
-    notFound: 'Nothing of late has that in it.',
+    notFound: 'No recent item has that in it.',
     text: 'A text',
     gone: 'It is no longer in the list.',
     announceForgotten: 'The recent items were forgotten',

@@ -59,7 +59,7 @@ const main = h('main', {}, problems.section, loading, signedOut, columns)
 
 document.body.append(top, main, announcer)
 
-/** Room for two columns. In one the devices come first: the items of late are many. */
+/** Room for two columns. In one the devices come first: the recent items are many. */
 const wide = matchMedia('(min-width: 60rem)')
 wide.addEventListener('change', place)
 place()

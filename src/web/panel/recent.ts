@@ -1,5 +1,5 @@
 /**
- * The items of late but the current one: the newest few of them, or all, or those with a word; and
+ * The recent items but the current one: the newest few of them, or all, or those with a word; and
  * what can be done with each.
  * @module
  */

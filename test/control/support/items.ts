@@ -33,14 +33,14 @@ export async function bytesItem(known: BytesItem): Promise<StoredItem> {
   return { item, blob }
 }
 
-/** The bytes of an item of late. */
+/** The bytes of a recent item. */
 export function bytesOfLate(content: string): Blob {
   const bytes = Buffer.from(content)
   const read = async (target: Uint8Array, from: number) => bytes.copy(target, 0, from)
   return { size: bytes.length, modifiedAt: 0, open: async () => ({ read, close: async () => {} }) }
 }
 
-/** A text of late, which was copied. */
+/** A recent text, which was copied. */
 export function recentText(id: string, text: string): RecentItem {
   const sender = { kind: 'clipboard', deviceId: undefined } as const
   const facts = { dataName: '', mediaType: 'text/plain', size: text.length, activatedAt: 5 }

@@ -113,7 +113,7 @@ function before(ms: number): string {
   return new Date(NOW - ms).toISOString()
 }
 
-/** Items of late, of which the first is current, by their ids. */
+/** Recent items, of which the first is current, by their ids. */
 export function createRecent(activatedAt: number): readonly RecentItem[] {
   const text = (words: string) => ({ type: 'Text', text: words, dataName: '' }) as const
   const file = (type: 'File' | 'Image', name: string) => ({ type, text: name, dataName: name })
