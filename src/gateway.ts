@@ -64,6 +64,7 @@ export type {
   Origin,
 } from './ports/inbound-pipeline.ts'
 export type { LatestItem, StoredItem } from './ports/latest-item.ts'
+export type { ChangedBy, Happening, HappeningKind } from './core/happening.ts'
 export type { LogFields, Logger } from './ports/logger.ts'
 export type { JoinedPeer, PeerStore } from './ports/peers.ts'
 export type { Transfer, Transfers } from './ports/transfers.ts'

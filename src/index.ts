@@ -19,6 +19,7 @@ export type { ItemType } from './core/item-type.ts'
 export type { Stamp } from './core/stamp.ts'
 export type { Clock } from './lib/clock.ts'
 export type { Device, DeviceKind, Dialect, Revocation } from './ports/device-registry.ts'
+export type { ChangedBy, Happening, HappeningKind } from './core/happening.ts'
 export type { LogFields, Logger } from './ports/logger.ts'
 export type { LogLevel } from './station/stream-logger.ts'
 
