@@ -20,6 +20,10 @@ const LINK_DETAILS =
   'keeps its server in a private file beside the config file. --data-dir names a daemon of this ' +
   'machine all the same.'
 
+const NAMES: Readonly<Record<string, OptionSpec>> = {
+  names: { meaning: 'print only what to call each, one a line, as completion reads it' },
+}
+
 const QR: OptionSpec = {
   placeholder: 'page|link',
   meaning: 'what the code leads to: the page for phones, or the link for apps (page)',
@@ -54,7 +58,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     usage: 'devices',
     summary: 'list the paired devices',
     examples: ['clipgate devices', 'clipgate devices --json'],
-    options: JSON_FLAG,
+    options: { ...NAMES, ...JSON_FLAG },
     run: async (call) => (await import('./devices.ts')).runDevices(call),
   },
   rotate: {
@@ -185,7 +189,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     usage: 'peers',
     summary: 'list the joined daemons, and how the links to them are doing',
     examples: ['clipgate peers'],
-    options: JSON_FLAG,
+    options: { ...NAMES, ...JSON_FLAG },
     run: async (call) => (await import('./peers.ts')).runPeers(call),
   },
   group: {
@@ -275,7 +279,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   },
   completion: {
     usage: 'completion bash|zsh|fish',
-    summary: 'print what completes commands and options in a shell',
+    summary: 'print what completes commands, options and names of devices in a shell',
     details:
       'In ~/.bashrc: source <(clipgate completion bash). For zsh and fish it goes into a file: ' +
       '_clipgate in a folder of $fpath, or ~/.config/fish/completions/clipgate.fish.',

@@ -7,7 +7,7 @@ import { formatClient } from '../lib/format-client.ts'
 import type { Admin, DeviceSummary } from '../ports/admin.ts'
 import { CommandError, printResult, type SettingsInvocation } from './command.ts'
 import { formatAgo } from './words/quantities.ts'
-import { columnsOf, complain, type Shell } from './shell.ts'
+import { columnsOf, complain, print, type Shell } from './shell.ts'
 import { formatTable } from './text-table.ts'
 import { visible } from './visible.ts'
 
@@ -22,12 +22,28 @@ const NARROWING = {
 /** Runs `clipgate devices`. */
 export async function runDevices(call: SettingsInvocation): Promise<number> {
   const devices = await withAdmin(call, (admin) => admin.devices())
+  if (call.args.flag('names')) return printNames(call.shell, devices.map(typedName(devices)))
   const isRefused = devices.some(({ refused }) => refused !== undefined)
   const heading = isRefused ? [...HEADING, 'REFUSED LOGINS'] : HEADING
   const rows = [heading, ...devices.map((device) => toRow(device, isRefused, Date.now()))]
   const lines = formatTable(rows, columnsOf(call.shell), NARROWING)
   const none = ['No device is paired yet. Pair one: clipgate pair']
   printResult(call, devices.map(toJson), devices.length === 0 ? none : lines)
+  return 0
+}
+
+/** The label of a device, or its user name where its label cannot be typed or is of several. */
+function typedName(devices: readonly DeviceSummary[]): (device: DeviceSummary) => string {
+  return ({ label, username }) => {
+    const namesakes = devices.filter((other) => other.label.toLowerCase() === label.toLowerCase())
+    const isPlain = visible(label) === label && !label.startsWith('-')
+    return isPlain && namesakes.length === 1 ? label : username
+  }
+}
+
+/** Prints names as other commands take them, and as shells read them to complete a line. */
+export function printNames(shell: Shell, names: readonly string[]): number {
+  for (const name of names) print(shell, visible(name))
   return 0
 }
 

@@ -7,9 +7,12 @@ import { withInput } from './input.ts'
 import { columnsOf } from './shell.ts'
 import { formatTable } from './text-table.ts'
 import { visible } from './visible.ts'
-import { withAdmin } from './devices.ts'
+import { printNames, withAdmin } from './devices.ts'
 
 const HEADING: readonly string[] = ['NAME', 'URL', 'STATE', 'LAST ERROR']
+
+/** A name is what `leave` is told. */
+const NARROWING = { whole: ['NAME'], spare: ['URL'] }
 
 /** Runs `clipgate join`. */
 export async function runJoin(call: SettingsInvocation): Promise<number> {
@@ -37,12 +40,18 @@ export async function runLeave(call: SettingsInvocation): Promise<number> {
 /** Runs `clipgate peers`. */
 export async function runPeers(call: SettingsInvocation): Promise<number> {
   const peers = await withAdmin(call, (admin) => admin.peers())
+  if (call.args.flag('names'))
+    return printNames(
+      call.shell,
+      peers.map(({ name }) => name),
+    )
   const rows = peers.map(({ name, url, state, error = '-' }) => {
     const remedy = state === 'refused' ? '; join again with a new link' : ''
     return [name, url, state, error + remedy]
   })
   const none = ['No daemon is joined. Join one: clipgate join']
-  const lines = peers.length === 0 ? none : formatTable([HEADING, ...rows], columnsOf(call.shell))
+  const lines =
+    peers.length === 0 ? none : formatTable([HEADING, ...rows], columnsOf(call.shell), NARROWING)
   printResult(call, peers.map(toJson), lines)
   return 0
 }

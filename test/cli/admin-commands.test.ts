@@ -84,6 +84,20 @@ describe('clipgate devices', () => {
     const cut = (await run(['devices'], { columns: 40 })).stdout
     assert.match(cut, /^The old phone of my de… {2}mobile_5e6f7a8b$/m)
   })
+
+  it('names each as other commands take it, for shells that complete a line', async (t) => {
+    const admin = createFakeAdmin()
+    const run = await beside(t, admin)
+    const labels = ['My phone', 'Twice', 'twice', '-x', 'a\u202eb']
+    for (const [index, label] of labels.entries()) {
+      await admin.registry.add({ kind: 'phone', username: `mobile_${index}`, label })
+    }
+    const { stdout } = await run(['devices', '--names'])
+    assert.equal(stdout, 'My phone\nmobile_1\nmobile_2\nmobile_3\nmobile_4\n')
+    for (const name of stdout.trim().split('\n')) {
+      assert.equal((await run(['revoke', name])).code, 0, name)
+    }
+  })
 })
 
 describe('clipgate peers', () => {
@@ -99,6 +113,9 @@ describe('clipgate peers', () => {
       stdout,
       / refused +It was revoked there; join again with a new link\n.* connected +-\n/,
     )
+    assert.equal((await run(['peers', '--names'])).stdout, 'desk\nnode\n')
+    const narrow = (await run(['peers'], { columns: 40 })).stdout
+    assert.match(narrow, /^desk {2}refused /m)
   })
 })
 

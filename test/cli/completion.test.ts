@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -10,12 +10,12 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import { runCommand } from '../support/test-shell.ts'
 import { execute } from '../support/execute.ts'
 
-const NAMES = Object.keys(COMMANDS)
+const COMMAND_NAMES = Object.keys(COMMANDS)
 const SERVE = [...Object.keys(COMMANDS['serve']?.options ?? {}), ...Object.keys(SETTING_OPTIONS)]
 
 /** What a person has typed, and what may come next. `a file` and `folder` are in the folder. */
 const LINES: readonly (readonly [typed: string, offered: readonly string[]])[] = [
-  ['', NAMES],
+  ['', COMMAND_NAMES],
   ['pu', ['pull', 'push']],
   ['serve --', SERVE.map((name) => `--${name}`)],
   ['serve --clipboard wa', ['wayland']],
@@ -32,7 +32,18 @@ const LINES: readonly (readonly [typed: string, offered: readonly string[]])[] =
   ['pull --link-file a', ['a file']],
   ['completion ', ['bash', 'fish', 'zsh']],
   ['service ', ['install', 'remove', 'status']],
+  ['revoke ', ['$(touch pwned)', 'My phone', 'mobile_1a']],
+  ['rotate mob', ['mobile_1a']],
+  ['leave ', ['desk']],
 ]
+
+/** Says what `clipgate` says of these names. Others choose labels: no shell may run one. */
+const NAMES = `#!/bin/sh
+case $* in
+  'devices --names') printf '%s\\n' 'My phone' '$(touch pwned)' mobile_1a ;;
+  'peers --names') echo desk ;;
+esac
+`
 
 const helper = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 
@@ -50,8 +61,16 @@ async function complete(
   await writeFile(script, stdout)
   await writeFile(join(folder, 'a file'), '')
   await mkdir(join(folder, 'folder'))
-  const env = { PATH: process.env['PATH'], HOME: home, TERM: 'dumb', LC_ALL: 'C.UTF-8' }
-  return (await execute(name, [...call(script)], { cwd: folder, env })).stdout
+  await writeFile(join(home, 'clipgate'), NAMES, { mode: 0o755 })
+  const env = {
+    PATH: `${home}:${process.env['PATH']}`,
+    HOME: home,
+    TERM: 'dumb',
+    LC_ALL: 'C.UTF-8',
+  }
+  const printed = await execute(name, [...call(script)], { cwd: folder, env })
+  assert.deepEqual((await readdir(folder)).toSorted(), ['a file', 'folder'])
+  return printed.stdout
 }
 
 const SHELLS: readonly (readonly [string, (t: TestContext, typed: string) => Promise<string[]>])[] =
@@ -62,7 +81,7 @@ const SHELLS: readonly (readonly [string, (t: TestContext, typed: string) => Pro
         // As readline splits a line, where "=" is a word.
         const words = ['clipgate', ...typed.split(/ |(?==)|(?<==)/)]
         const args = (script: string) => ['--norc', helper('complete.bash'), script, ...words]
-        return (await complete(t, 'bash', args)).split('\n')
+        return (await complete(t, 'bash', args)).replaceAll('\\', '').split('\n')
       },
     ],
     [
@@ -79,7 +98,7 @@ const SHELLS: readonly (readonly [string, (t: TestContext, typed: string) => Pro
         const lines = 'source $argv[1]; complete -C $argv[2]'
         const args = (script: string) => ['--no-config', '-c', lines, script, `clipgate ${typed}`]
         const matches = (await complete(t, 'fish', args)).split('\n')
-        return matches.map((line) => line.replace(/\t.*/, '').replace(/^--clipboard=|\/$/g, ''))
+        return matches.map((line) => line.replace(/\t.*/, '').replace(/^--clipboard=|\/$|\\/g, ''))
       },
     ],
   ]

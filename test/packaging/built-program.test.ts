@@ -80,6 +80,7 @@ const MEANWHILE: readonly Call[] = [
   },
   { command: 'devices' },
   { command: 'devices --json' },
+  { command: 'devices --names' },
   { command: 'link decode', stdin: 'LINK' },
   { command: 'link decode --json', stdin: 'LINK' },
   { command: 'rotate desk --qr page' },
@@ -103,6 +104,7 @@ const MEANWHILE: readonly Call[] = [
   { command: 'join --link-file link.txt --name other --json' },
   { command: `join --link-file link.txt --tls-fingerprint ${'0'.repeat(64)}`, code: 1 },
   { command: 'peers --json' },
+  { command: 'peers --names' },
   { command: 'leave other --json' },
   { command: 'group import --force --json', stdin: 'KEY' },
 ]

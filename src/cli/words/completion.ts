@@ -5,8 +5,9 @@ import { UsageError, type Command, type Invocation } from '../command.ts'
 import { shownSettings } from './help.ts'
 import { print } from '../shell.ts'
 
-/** Values to choose from; none when anything may stand there. */
-type Offer = readonly string[] | 'files' | 'folders'
+/** Values to choose from; none when anything may stand there. Names are those of a command. */
+type Offer = readonly string[] | 'files' | 'folders' | Names
+type Names = 'devices' | 'peers'
 
 interface CompletedOption {
   readonly name: string
@@ -73,7 +74,13 @@ function readOption(
 function readOffer(word: string): Offer {
   if (/\bFILE\b/.test(word)) return 'files'
   if (word === 'DIR') return 'folders'
+  if (word === 'ID') return 'devices'
+  if (word === 'NAME') return 'peers'
   return /^[a-z\d|,]+$/.test(word) ? word.split(/[|,]/) : []
+}
+
+function isNames(offer: Offer): offer is Names {
+  return offer === 'devices' || offer === 'peers'
 }
 
 function formatBash(commands: readonly CompletedCommand[]): string {
@@ -87,6 +94,20 @@ _clipgate_paths() {
   local IFS=$'\\n'
   compopt -o filenames 2>/dev/null
   COMPREPLY=($(compgen "$1" -- "$word"))
+}
+
+# Names come from outside: none is ever read as words of the shell.
+_clipgate_names() {
+  local name quoted typed
+  while IFS= read -r name; do
+    typed=$word
+    printf -v quoted %q "$name"
+    if [[ $word == [\\'\\"]* ]]; then
+      # Within quotes nothing is quoted: plain names only.
+      [[ $name == *[!A-Za-z0-9\\ ._-]* ]] || quoted=$name typed=\${word:1}
+    fi
+    [[ $quoted != "$typed"* ]] || COMPREPLY+=("$quoted")
+  done < <(clipgate "$1" --names 2>/dev/null)
 }
 
 _clipgate() {
@@ -129,6 +150,7 @@ function bashCase({ name, operands, options }: CompletedCommand): string {
 function bashOffer(offer: Offer): string {
   if (offer === 'files') return '_clipgate_paths -f; '
   if (offer === 'folders') return '_clipgate_paths -d; '
+  if (isNames(offer)) return `_clipgate_names ${offer}; `
   return offer.length > 0 ? `_clipgate_words '${offer.join(' ')}'; ` : ''
 }
 
@@ -136,6 +158,11 @@ function formatZsh(commands: readonly CompletedCommand[]): string {
   const described = commands.map(({ name, summary }) => `      '${name}:${zshText(summary)}'`)
   return `#compdef clipgate
 # Completion in zsh for clipgate; "clipgate completion zsh" prints it.
+
+_clipgate_names() {
+  local -a names=(\${(f)"$(clipgate $1 --names 2>/dev/null)"})
+  compadd -a names
+}
 
 _clipgate() {
   if ((CURRENT == 2)); then
@@ -174,6 +201,7 @@ function zshCase({ name, operands, options }: CompletedCommand): string {
 function zshAction(offer: Offer): string {
   if (offer === 'files') return '_files'
   if (offer === 'folders') return '_directories'
+  if (isNames(offer)) return ` _clipgate_names ${offer}`
   return offer.length > 0 ? `(${offer.join(' ')})` : ' '
 }
 
@@ -210,6 +238,7 @@ function fishLines({ name, operands, options }: CompletedCommand): readonly stri
 function fishOffer(offer: Offer, only: '-x' | '-f'): readonly string[] {
   if (offer === 'files') return only === '-x' ? ['-r', '-F'] : ['-F']
   if (offer === 'folders') return [only, `-a '(__fish_complete_directories)'`]
+  if (isNames(offer)) return [only, `-a '(clipgate ${offer} --names 2>/dev/null)'`]
   return offer.length > 0 ? [only, `-a '${offer.join(' ')}'`] : [only]
 }
 
