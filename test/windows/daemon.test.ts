@@ -8,6 +8,7 @@ import { after, before, describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { buildProgram } from '../faults/support/built-program.ts'
 import { withoutUsual } from '../support/daemon-process.ts'
+import { isNight } from '../support/night.ts'
 import { createPhone } from '../support/phone.ts'
 import { needsWine, VERSIONS, WindowsMachine } from './support/wine.ts'
 
@@ -17,7 +18,8 @@ const program = await buildProgram()
 
 const PORTS = ['--listen', '127.0.0.1:0', '--control', '127.0.0.1:0']
 
-for (const version of VERSIONS) {
+// By day the other version has `life.test.ts`.
+for (const version of isNight ? VERSIONS : (['20'] as const)) {
   describe(`the daemon under node.exe ${version}`, { ...needsWine(), timeout: 240_000 }, () => {
     let machine: WindowsMachine
     let main = ''

@@ -41,7 +41,7 @@ const program = await buildProgram()
 
 const skip = needsWine().skip || needs('Xvfb', 'xclip', 'python3', COMPILER).skip
 
-describe('a desktop (Windows) and a phone', { skip, timeout: 240_000 }, () => {
+describe('a desktop (Windows) and a phone', { skip, timeout: 480_000 }, () => {
   let server: Xvfb
   let machine: WindowsMachine
   let foreign: ForeignProgram
@@ -171,6 +171,8 @@ describe('a desktop (Windows) and a phone', { skip, timeout: 240_000 }, () => {
     const seen = new Set<unknown>()
     for (const mark of MARKS) {
       await foreign.run('copy-concealed', mark, 'secret')
+      const { text: copied, formats } = await foreign.show()
+      assert.deepEqual([copied, formats.includes(mark)], ['secret', true], mark)
       await foreign.run('copy-text', mark)
       for (let text: unknown; text !== mark; seen.add(text)) text = (await phone.document())['text']
     }

@@ -18,7 +18,7 @@ export async function load(url, context, next) {
 register(`data:text/javascript,${encodeURIComponent(hooks)}`)
 
 const file = process.argv[1] ?? ''
-const name = `${basename(dirname(file))}/${basename(file, '.test.ts')}`
+const name = `${basename(dirname(file))}/${basename(file, '.test.mjs')}`
 const reasons = new Map()
 for (const [reason, files] of Object.entries(NOT_THERE)) {
   for (const title of files[name] ?? []) reasons.set(title, reason)

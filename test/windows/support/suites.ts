@@ -4,19 +4,23 @@
  */
 
 import assert from 'node:assert/strict'
-import { cp, mkdir, readdir, rm, symlink } from 'node:fs/promises'
+import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { writePages } from '../../../src/web/make-page.js'
+import { bundleTests } from '../../support/bundle-tests.js'
+import { PROGRAM } from '../../support/program.ts'
 import { Xvfb } from '../../support/xvfb.ts'
 import { NOT_THERE } from './not-there.js'
 import { needsWine, WindowsMachine } from './wine.ts'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 const COPIED = ['bench', 'build', 'deploy', 'docs', 'fixtures', 'package.json']
-const PRELOAD = 'file:///C:/clipgate/test/windows/support/suite-preload.js'
+/** The project as the tests find it. */
+const COPY = 'file:///C:/clipgate/'
+const PRELOAD = `${COPY}test/windows/support/suite-preload.js`
 
 /** Names the file that hangs, before the file that waits for it is ended itself. */
 const PATIENCE = ['--test-timeout', '240000']
@@ -38,9 +42,14 @@ export function runSuites(version: string, rooms: readonly string[], { skip } = 
 
     for (const room of rooms) {
       it(`pass in ${room}`, async () => {
-        const files = (await readdir(join(ROOT, 'test', room)))
-          .filter((name) => name.endsWith('.test.ts') && !leftOut(room).includes(name))
-          .map((name) => `C:\\clipgate\\test\\${room}\\${name}`)
+        const names = (await readdir(join(ROOT, 'test', room))).filter(
+          (name) => name.endsWith('.test.ts') && !leftOut(room).includes(name),
+        )
+        const sources = names.map((name) => join(ROOT, 'test', room, name))
+        await bundleTests(sources, join(machine.drive, 'clipgate'), COPY)
+        const files = names.map(
+          (name) => `C:\\clipgate\\test\\${room}\\${name.replace(/ts$/, 'mjs')}`,
+        )
         const options = ['--import', PRELOAD, '--test', '--test-reporter', 'spec', ...PATIENCE]
         // There is one clipboard.
         const atOnce = room.startsWith('desktop/') ? '1' : '2'
@@ -76,6 +85,15 @@ async function copySources(to: string): Promise<void> {
   await writePages(join(to, 'src/http'))
   const names = { outdir: to, outbase: ROOT, outExtension: { '.js': '.ts' } }
   await build({ entryPoints: sources, ...names, format: 'esm', platform: 'node', target: 'node20' })
+  const [main = ''] = PROGRAM
+  if (!main.includes('dist')) return
+  await cp(join(ROOT, 'dist'), join(to, 'dist'), { recursive: true })
+  const copy = join(to, 'dist/cli/main.js')
+  // What Wine lacks is missing in the programs that tests start, too.
+  await writeFile(
+    copy,
+    (await readFile(copy, 'utf8')).replace(/^(?!#)/m, "import 'file:///C:/test/preload.cjs'\n"),
+  )
 }
 
 /** Sentences of tests, and names of whole files. */

