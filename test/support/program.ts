@@ -22,13 +22,15 @@ const given = process.execArgv.flatMap((option, index, all) =>
 export const LOADER: readonly string[] =
   given.length > 0 || Object(process.features).typescript ? given : ['--import', 'tsx']
 
+/** The program as it was built; `undefined` where the sources have changed since, and for coverage. */
+export const BUILT: string | undefined = isBuilt() ? join(ROOT, 'dist/cli/main.js') : undefined
+
 /**
  * What follows `node` to run clipgate, before its own arguments: the program as it was built, which
- * starts in a fifth of the time, or the sources where they have changed since and for coverage.
+ * starts in a fifth of the time, or the sources.
  */
-export const PROGRAM: readonly string[] = isBuilt()
-  ? [join(ROOT, 'dist/cli/main.js')]
-  : [...LOADER, join(ROOT, 'src/cli/main.ts')]
+export const PROGRAM: readonly string[] =
+  BUILT === undefined ? [...LOADER, join(ROOT, 'src/cli/main.ts')] : [BUILT]
 
 /** Whether `dist/` is what `make build` would make of the sources as they are. */
 function isBuilt(): boolean {

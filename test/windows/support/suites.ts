@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { writePages } from '../../../src/web/make-page.js'
 import { bundleTests } from '../../support/bundle-tests.js'
-import { PROGRAM } from '../../support/program.ts'
+import { BUILT } from '../../support/program.ts'
 import { Xvfb } from '../../support/xvfb.ts'
 import { NOT_THERE } from './not-there.js'
 import { needsWine, WindowsMachine } from './wine.ts'
@@ -84,9 +84,13 @@ async function copySources(to: string): Promise<void> {
   await rm(join(to, 'src/web/make-page.js'))
   await writePages(join(to, 'src/http'))
   const names = { outdir: to, outbase: ROOT, outExtension: { '.js': '.ts' } }
-  await build({ entryPoints: sources, ...names, format: 'esm', platform: 'node', target: 'node20' })
-  const [main = ''] = PROGRAM
-  if (!main.includes('dist')) return
+  const options = { format: 'esm', platform: 'node', target: 'node20' } as const
+  await build({ entryPoints: sources, ...names, ...options })
+  // Dozens of tests start it, and none waits for long.
+  const helper = 'src/desktop/windows/windows-helper.ts'
+  const one = { bundle: true, packages: 'external', outfile: join(to, helper) } as const
+  await build({ entryPoints: [join(ROOT, helper)], ...one, ...options })
+  if (BUILT === undefined) return
   await cp(join(ROOT, 'dist'), join(to, 'dist'), { recursive: true })
   const copy = join(to, 'dist/cli/main.js')
   // What Wine lacks is missing in the programs that tests start, too.
