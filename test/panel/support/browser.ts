@@ -56,7 +56,12 @@ export async function closeBrowser(): Promise<void> {
 export async function openPage(options: BrowserContextOptions = {}): Promise<WatchedPage> {
   launching ??= launch()
   const browser = await launching
-  const context = await browser.newContext({ viewport: { width: 1120, height: 800 }, ...options })
+  const context = await browser.newContext({
+    viewport: { width: 1120, height: 800 },
+    // What turns all the time is drawn all the time.
+    reducedMotion: 'reduce',
+    ...options,
+  })
   context.setDefaultTimeout(PATIENCE_MS)
   const page = await context.newPage()
   return { page, assertCalm: watch(page) }

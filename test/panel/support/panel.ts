@@ -12,6 +12,7 @@ import {
   type DaemonProcess,
 } from '../../support/daemon-process.ts'
 import { defer } from '../../support/defer.ts'
+import { ownerOf } from '../../support/owner.ts'
 import { createPhone, type Phone } from '../../support/phone.ts'
 import { closeBrowser, openPage, type WatchedPage } from './browser.ts'
 
@@ -30,8 +31,8 @@ export function startDaemon(t: TestContext, options: DaemonOptions = {}): Promis
 }
 
 /** The address that opens the panel, as `clipgate panel --print` prints it. */
-export async function panelAddress({ run }: DaemonProcess): Promise<string> {
-  return (await run('panel', '--print')).stdout.trim()
+export async function panelAddress(daemon: DaemonProcess): Promise<string> {
+  return (await ownerOf(daemon)).panelUrl()
 }
 
 /** Signs a page in, and waits until it shows something. */
