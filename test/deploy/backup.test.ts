@@ -74,7 +74,7 @@ describe('a node that is restored from a backup', needs('tar', 'gzip'), () => {
     await arrives(home, ({ text }) => text === 'after')
     await home.phone.pushText('and back')
     await arrives(node, ({ text }) => text === 'and back')
-    assert.equal((await peerOf(home))['state'], 'connected')
+    assert.equal((await peerOf(home)).state, 'connected')
   })
 
   it('has old passwords and revoked devices again, and the newest item of the others', async (t) => {

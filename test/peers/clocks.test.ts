@@ -6,9 +6,6 @@ import type { DaemonOptions } from '../support/daemon-process.ts'
 import { needs } from '../support/requirements.ts'
 import { arrives } from './support/daemons.ts'
 import { MemberProcess } from './support/member-process.ts'
-import { buildProgram } from '../faults/support/built-program.ts'
-
-const program = await buildProgram()
 
 const DAY_MS = 86_400_000
 
@@ -17,7 +14,6 @@ const DAY_MS = 86_400_000
  * the process, and would be killed in its place.
  */
 const faked = (offset: string): DaemonOptions => ({
-  main: program.main,
   env: {
     // The dynamic linker knows what `$LIB` is.
     LD_PRELOAD: '/usr/$LIB/faketime/libfaketime.so.1',
@@ -32,7 +28,7 @@ describe('two members with clocks a day apart', needs('faketime'), () => {
     ['behind', '-1d', -1],
   ] as const) {
     it(`have the later item, when that of the one that joined is ${name}`, async (t) => {
-      const node = await MemberProcess.start(t, 'node', { main: program.main })
+      const node = await MemberProcess.start(t, 'node')
       const a = await MemberProcess.start(t, 'a', faked(offset))
       const both = async (contentId: string): Promise<void> => {
         await Promise.all([a, node].map(({ log }) => log.has(contentId)))

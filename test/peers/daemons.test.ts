@@ -5,31 +5,27 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { MIB } from '../../src/core/limits.ts'
 import { formatConnectLink, parseConnectLink } from '../../src/link/connect-link.ts'
+import { ownerOf } from '../support/owner.ts'
 import { needs } from '../support/requirements.ts'
 import { makeCertificate } from '../support/certificates.ts'
 import { startProxy } from './support/counting-proxy.ts'
-import { arrives, isText, joinWith, peerOf } from './support/daemons.ts'
+import { arrives, isText, joinWith, pairPeer, peerOf } from './support/daemons.ts'
 import { largestIn } from './support/large-file.ts'
 import { MemberProcess } from './support/member-process.ts'
 import { joinByProxy } from './support/topology.ts'
 import { startTlsFront } from './support/tls-server.ts'
 import { sha256 } from '../support/hashes.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { buildProgram } from '../faults/support/built-program.ts'
-
-const program = await buildProgram()
 
 /** A node, and a member that is yet to join. */
 async function startTwo(t: TestContext): Promise<readonly [MemberProcess, MemberProcess]> {
-  const main = program.main
-  const node = await MemberProcess.start(t, 'node', { main })
-  return [node, await MemberProcess.start(t, 'a', { main })]
+  return [await MemberProcess.start(t, 'node'), await MemberProcess.start(t, 'a')]
 }
 
 describe('daemons that joined a node', () => {
   it('share texts and files with it and with each other', async (t) => {
     const [node, a] = await startTwo(t)
-    const b = await MemberProcess.start(t, 'b', { main: program.main })
+    const b = await MemberProcess.start(t, 'b')
     await a.join(node)
     await b.join(node)
     await a.phone.pushText('from a')
@@ -46,8 +42,8 @@ describe('daemons that joined a node', () => {
     const long = 'a line that is one of many\n'.repeat(200_000)
     await b.phone.pushText(long)
     await Promise.all([node, a].map((member) => arrives(member, isText(long))))
-    const { peers } = JSON.parse((await a.daemon.run('status', '--json')).stdout)
-    assert.deepEqual([peers.length, peers[0].state, peers[0].error], [1, 'connected', null])
+    const { peers } = await (await ownerOf(a.daemon)).status()
+    assert.deepEqual([peers.length, peers[0]?.state, peers[0]?.error], [1, 'connected', undefined])
     for (const { daemon } of [node, a, b]) {
       assert.doesNotMatch(daemon.stderr(), / (warn|error) /)
     }
@@ -69,7 +65,6 @@ describe('daemons that joined a node', () => {
     await a.phone.pushText('alone 2')
     await node.start()
     await arrives(node, isText('alone 2'))
-    assert.equal(JSON.parse((await a.daemon.run('status', '--json')).stdout).item.type, 'Text')
   })
 
   for (const [name, hasFile] of [
@@ -78,7 +73,7 @@ describe('daemons that joined a node', () => {
   ] as const) {
     it(`go on with a file that is on its way ${name} the node when that is killed`, async (t) => {
       const [node, a] = await startTwo(t)
-      const bytes = randomBytes(192 * MIB)
+      const bytes = randomBytes(96 * MIB)
       const [source, target] = hasFile === 'node' ? [node, a] : [a, node]
       await source.phone.pushFile('File', 'large.bin', bytes)
       const blobs = join(target.daemon.folder, 'data', 'blobs')
@@ -136,9 +131,9 @@ describe('daemons that joined a node', () => {
     const id = await a.join(node)
     await a.phone.pushText('shared')
     await arrives(node, isText('shared'))
-    await node.daemon.run('revoke', id)
-    while ((await peerOf(a))['state'] !== 'refused');
-    assert.match(String((await peerOf(a))['error']), /does not accept/)
+    await (await ownerOf(node.daemon)).revoke(id)
+    while ((await peerOf(a)).state !== 'refused');
+    assert.match(String((await peerOf(a)).error), /does not accept/)
     await a.phone.pushText('not shared')
     assert.equal((await node.phone.document())['text'], 'shared')
 
@@ -156,8 +151,7 @@ describe('daemons that joined a node', () => {
 
   it('refuse a wrong password, and go on with a new one after it was rotated', async (t) => {
     const [node, a] = await startTwo(t)
-    const paired = await node.daemon.run('pair', '--json', '--kind', 'peer')
-    const { id, link } = JSON.parse(paired.stdout)
+    const { id, link } = await pairPeer(node)
     const { url, user, o = {} } = parseConnectLink(link)
     const wrong = formatConnectLink({ url, user, pwd: 'not the password', o })
     await assert.rejects(joinWith(a, wrong), { code: 1, stderr: /^Cannot join: .*does not accept/ })
@@ -166,14 +160,14 @@ describe('daemons that joined a node', () => {
     await joinWith(a, link)
     await a.phone.pushText('shared')
     await arrives(node, isText('shared'))
-    const rotated = JSON.parse((await node.daemon.run('rotate', id, '--json')).stdout)
-    while ((await peerOf(a))['state'] !== 'refused');
+    const rotated = await (await ownerOf(node.daemon)).rotate(id)
+    while ((await peerOf(a)).state !== 'refused');
     await a.phone.pushText('not shared yet')
     assert.equal((await node.phone.document())['text'], 'shared')
     await joinWith(a, rotated.link)
     await arrives(node, isText('not shared yet'))
     const { state, error, username } = await peerOf(a)
-    assert.deepEqual([state, error, username], ['connected', null, rotated.username])
+    assert.deepEqual([state, error, username], ['connected', undefined, rotated.username])
   })
 
   it('check the certificate of the node, also later', needs('openssl'), async (t) => {
@@ -183,8 +177,10 @@ describe('daemons that joined a node', () => {
     const other = await makeCertificate(folder, 'other')
     const { url, replace } = await startTlsFront(t, node.gateway, own)
     const isRefused = { code: 1, stderr: /^Cannot join: .*pin it with --tls-fingerprint/ }
-    await assert.rejects(a.join(node, { url }), isRefused)
-    await assert.rejects(a.join(node, { url, tlsFingerprint: other.fingerprint }), isRefused)
+    const { link } = await pairPeer(node, url)
+    for (const options of [[], ['--tls-fingerprint', other.fingerprint]]) {
+      await assert.rejects(joinWith(a, link, options), isRefused)
+    }
     assert.equal((await a.daemon.run('peers', '--json')).stdout, '[]\n')
 
     await a.join(node, { url, tlsFingerprint: own.fingerprint })
@@ -192,7 +188,7 @@ describe('daemons that joined a node', () => {
     await arrives(node, isText('through TLS'))
     replace(other)
     await a.phone.pushText('for the right one only')
-    while (!/CERTIFICATE_NOT_PINNED/.test(String((await peerOf(a))['error'])));
+    while (!/CERTIFICATE_NOT_PINNED/.test(String((await peerOf(a)).error)));
     assert.equal((await node.phone.document())['text'], 'through TLS')
     replace(own)
     await arrives(node, isText('for the right one only'))

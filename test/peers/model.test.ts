@@ -4,10 +4,10 @@ import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { buildProgram } from '../faults/support/built-program.ts'
 import type { LatestStamped } from '../../src/client/latest.ts'
 import { compareStamps, type Stamp } from '../../src/core/stamp.ts'
 import { createRandom, type Random } from '../faults/support/random.ts'
+import { ownerOf } from '../support/owner.ts'
 import { byNight, SEED } from '../support/night.ts'
 import { readObject } from '../support/phone.ts'
 import type { CountingProxy } from './support/counting-proxy.ts'
@@ -57,7 +57,6 @@ interface Push {
 
 class CircleModel {
   readonly #t: TestContext
-  readonly #main: string
   readonly #random: Random
   /** Nothing that changes the order of things: then the last push wins, and not only the latest stamp. */
   readonly #isCalm: boolean
@@ -67,9 +66,8 @@ class CircleModel {
   readonly #files = [randomBytes(40_000), randomBytes(40_000)]
   readonly #told: string[] = []
 
-  constructor(t: TestContext, main: string, seed: number) {
+  constructor(t: TestContext, seed: number) {
     this.#t = t
-    this.#main = main
     this.#random = createRandom(seed)
     this.#isCalm = this.#random.chance(0.4)
   }
@@ -98,7 +96,7 @@ class CircleModel {
     for (let index = 0; index < count; index += 1) {
       const clockFile = join(await temporaryFolder(this.#t), 'clock')
       const env = { NODE_OPTIONS: `--import ${WALL_CLOCK}`, CLIPGATE_TEST_CLOCK: clockFile }
-      const options = { main: this.#main, args: ['--headless'], env }
+      const options = { args: ['--headless'], env }
       const process = await MemberProcess.start(this.#t, `member ${index}`, options)
       this.#members.push({ process, clockFile, skewDays: 0 })
     }
@@ -302,8 +300,7 @@ class CircleModel {
 /** Those who have the same item by chance may still be apart. */
 async function isLinked({ daemon }: MemberProcess): Promise<void> {
   for (;;) {
-    const { stdout } = await daemon.run('peers', '--json')
-    const peers: { readonly state: string }[] = JSON.parse(stdout)
+    const peers = await (await ownerOf(daemon)).peers()
     if (peers.every(({ state }) => state === 'connected')) return
   }
 }
@@ -326,9 +323,7 @@ function latestOf(pushes: readonly Push[]): Push {
 }
 
 /** One run again: `make night RUNS=1 SEED=n TESTS=test/peers/model.test.ts`. */
-const runs = Number(process.env['MODEL_RUNS'] ?? byNight(200, { byDay: 3 }))
-
-const program = await buildProgram()
+const runs = Number(process.env['MODEL_RUNS'] ?? byNight(200, { byDay: 1 }))
 
 /** By seed. */
 const underWay = new Map<number, CircleModel>()
@@ -344,7 +339,7 @@ before(() => {
 describe('a group to which anything happens', { concurrency: 2 }, () => {
   for (let seed = SEED; seed < SEED + runs; seed += 1) {
     it(`has one item, and lost none that was acknowledged (SEED=${seed})`, async (t) => {
-      const model = new CircleModel(t, program.main, seed)
+      const model = new CircleModel(t, seed)
       underWay.set(seed, model)
       await model.run().catch((error: unknown) => {
         throw new Error(`SEED=${seed}\n${model.story}`, { cause: error })

@@ -16,9 +16,6 @@ import { arrives } from './support/daemons.ts'
 import { hashOnlyFile, makeLargeFile } from './support/large-file.ts'
 import { MemberProcess } from './support/member-process.ts'
 import { joinByProxy, makePng, TALK_BYTES } from './support/topology.ts'
-import { buildProgram } from '../faults/support/built-program.ts'
-
-const program = await buildProgram()
 
 async function joinAll(
   t: TestContext,
@@ -32,14 +29,13 @@ async function joinAll(
 async function startStar(t: TestContext) {
   const [screen, untouched] = await Promise.all([Xvfb.start(), Xvfb.start()])
   t.after(() => Promise.all([screen.stop(), untouched.stop()]))
-  const main = program.main
-  const desktop = { main, args: [], env: { DISPLAY: screen.display } }
+  const desktop = { args: [], env: { DISPLAY: screen.display } }
   const [node, desk, b, c] = await Promise.all([
     // It could write a clipboard, if it wanted to.
-    MemberProcess.start(t, 'node', { main, env: { DISPLAY: untouched.display } }),
+    MemberProcess.start(t, 'node', { env: { DISPLAY: untouched.display } }),
     MemberProcess.start(t, 'desk', desktop),
-    MemberProcess.start(t, 'b', { main }),
-    MemberProcess.start(t, 'c', { main }),
+    MemberProcess.start(t, 'b'),
+    MemberProcess.start(t, 'c'),
   ])
   const { ready, stderr } = desk.daemon
   assert.deepEqual([ready.mode, ready.clipboard], ['desktop', 'x11'], stderr())
@@ -141,11 +137,11 @@ describe('a node and three members, one of them a desktop', needs('Xvfb', 'xclip
 describe('a node and three members', () => {
   it('have a large file, which goes over each link once', async (t) => {
     const names = ['node', 'a', 'b', 'c']
-    const all = names.map((name) => MemberProcess.start(t, name, { main: program.main }))
+    const all = names.map((name) => MemberProcess.start(t, name))
     const [node, a, b, c] = await Promise.all(all)
     assert.ok(node && a && b && c, 'all are there')
     const links = await joinAll(t, node, [a, b, c])
-    const file = makeLargeFile(byNight(1024, { byDay: 192 }))
+    const file = makeLargeFile(byNight(1024, { byDay: 96 }))
     await a.client.upload(file, { dataName: 'large.bin', mediaType: file.type })
     await a.phone.fetch('/Sync.json', {
       method: 'PUT',

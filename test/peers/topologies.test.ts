@@ -5,9 +5,6 @@ import { MIB } from '../../src/core/limits.ts'
 import { sha256 } from '../support/hashes.ts'
 import type { MemberProcess } from './support/member-process.ts'
 import { makePng, startTopology, TALK_BYTES, type Pairs } from './support/topology.ts'
-import { buildProgram } from '../faults/support/built-program.ts'
-
-const program = await buildProgram()
 
 /** Who joins whom, by index. */
 const TOPOLOGIES: Readonly<Record<string, Pairs>> = {
@@ -53,7 +50,7 @@ function memberAt(members: readonly MemberProcess[], index: number): MemberProce
 describe('daemons in processes of their own', () => {
   for (const [name, pairs] of Object.entries(TOPOLOGIES)) {
     it(`have each text, image and file once, in ${name}`, async (t) => {
-      const { members, links } = await startTopology(t, program.main, pairs)
+      const { members, links } = await startTopology(t, pairs)
       const everybody = (contentId: string): Promise<unknown> =>
         Promise.all(members.map(({ log }) => log.has(contentId)))
       const pushed: string[] = []
@@ -116,7 +113,7 @@ async function push(
 describe('the same bytes under another name, type or media type', () => {
   for (const [name, pairs] of Object.entries(RENAMED_IN)) {
     it(`are called the same by all members, told to each once, and never sent again: ${name}`, async (t) => {
-      const { members, links } = await startTopology(t, program.main, pairs)
+      const { members, links } = await startTopology(t, pairs)
       const bytes = randomBytes(MIB)
       const octets = 'application/octet-stream'
       const names: readonly Called[] = [

@@ -3,7 +3,8 @@
 import { join } from 'node:path'
 import { createAdminClient } from '../../src/control/admin-client.ts'
 import { readControlToken } from '../../src/control/control-token.ts'
-import type { Admin, PairRequest } from '../../src/ports/admin.ts'
+import type { PairRequest } from '../../src/ports/admin.ts'
+import type { RunningDaemon } from '../../src/ports/panel.ts'
 import type { DaemonProcess } from './daemon-process.ts'
 
 export const NEW_PHONE: PairRequest = {
@@ -18,7 +19,7 @@ export const NEW_PHONE: PairRequest = {
 export async function ownerOf({
   ready,
   folder,
-}: Pick<DaemonProcess, 'ready' | 'folder'>): Promise<Admin> {
+}: Pick<DaemonProcess, 'ready' | 'folder'>): Promise<RunningDaemon> {
   const token = await readControlToken(join(folder, 'data'))
   return createAdminClient({ url: ready.control, token })
 }

@@ -42,7 +42,7 @@ describe('a broker with TLS', needs('nats-server', 'openssl'), () => {
     const { port } = await startBroker(t)
     const c = await startBusDaemon(t, { key: newKey(), url: `tls://127.0.0.1:${port}` })
     await logs(c, /Cannot use the bus.*tls/)
-    assert.equal((await busOf(c))['state'], 'waiting')
+    assert.equal((await busOf(c)).state, 'waiting')
   })
 })
 

@@ -52,7 +52,7 @@ describe('daemons on a bus', needs('nats-server'), () => {
     await isShared(a, isText('the last'))
     for (const { ids } of seen) assert.deepEqual(ids, order)
     const { state, error, members, refused } = await busOf(a)
-    assert.deepEqual([state, error, members, refused], ['connected', null, 2, 0])
+    assert.deepEqual([state, error, members, refused], ['connected', undefined, 2, 0])
     const { stdout } = await a.daemon.run('status')
     const line =
       /^Bus {8}nats:\/\/127\.0\.0\.1:\d+, connected; group [0-9a-f]{16}, 2 other members$/m
@@ -79,7 +79,7 @@ describe('daemons on a bus', needs('nats-server'), () => {
     const member = async ({ daemon }: MemberDaemon): Promise<string> =>
       JSON.parse(await readFile(join(daemon.folder, record), 'utf8')).member
     assert.notEqual(await member(a), await member(copied))
-    assert.equal((await busOf(a))['error'], null)
+    assert.equal((await busOf(a)).error, undefined)
   })
 
   it('go on without the broker, and make up for it when that is back', async (t) => {
@@ -99,7 +99,7 @@ describe('daemons on a bus', needs('nats-server'), () => {
     await arrivesAt([a, b, c], 'meanwhile 2')
     await c.phone.pushText('after')
     await arrivesAt(all, 'after')
-    assert.equal((await busOf(b))['error'], null)
+    assert.equal((await busOf(b)).error, undefined)
   })
 
   it('are in step again after one of them was cut off', async (t) => {
@@ -134,7 +134,7 @@ describe('daemons on a bus', needs('nats-server'), () => {
     await a.phone.pushText('alone')
     assert.equal((await a.phone.document())['text'], 'alone')
     await logs(a, /Cannot use the bus.*refused/)
-    assert.equal((await busOf(a))['state'], 'waiting')
+    assert.equal((await busOf(a)).state, 'waiting')
     await startBroker(t, { port })
     await arrives(b, isText('alone'))
     assert.deepEqual([await a.daemon.stop(), await b.daemon.stop()], [0, 0])
@@ -158,8 +158,8 @@ describe('daemons on a bus', needs('nats-server'), () => {
     await a.phone.pushText('of a')
     await b.phone.pushText('of b')
     const [ofA, ofB] = [await busOf(a), await busOf(b)]
-    assert.deepEqual([ofA['state'], ofA['members'], ofB['members']], ['connected', 0, 0])
-    assert.notEqual(ofA['group'], ofB['group'])
+    assert.deepEqual([ofA.state, ofA.members, ofB.members], ['connected', 0, 0])
+    assert.notEqual(ofA.group, ofB.group)
     assert.match((await a.daemon.run('status')).stdout, /nobody else heard of/)
     assert.equal((await a.phone.document())['text'], 'of a')
     assert.equal((await b.phone.document())['text'], 'of b')

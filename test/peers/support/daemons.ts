@@ -5,11 +5,14 @@ import { join as joinPath } from 'node:path'
 import type { TestContext } from 'node:test'
 import { connect, type Client } from '../../../src/client/connect.ts'
 import type { LatestDocument } from '../../../src/client/latest.ts'
+import type { Pairing } from '../../../src/ports/admin.ts'
+import type { PeerSummary } from '../../../src/ports/peers.ts'
 import {
   startDaemonProcess,
   type DaemonOptions,
   type DaemonProcess,
 } from '../../support/daemon-process.ts'
+import { NEW_PHONE, ownerOf } from '../../support/owner.ts'
 import { createPhone, type Phone } from '../../support/phone.ts'
 
 export interface MemberDaemon {
@@ -57,17 +60,19 @@ export interface JoinOptions {
 
 type Running = Pick<MemberDaemon, 'daemon'>
 
-/** `clipgate join`, with a link that was made on the other side. @returns The id of the device there. */
+/** Makes what lets another daemon in, whose link has this URL. */
+export async function pairPeer({ daemon }: Running, url?: string): Promise<Pairing> {
+  return (await ownerOf(daemon)).pair({ ...NEW_PHONE, kind: 'peer', url })
+}
+
+/** Joins with a link that was made on the other side. @returns The id of the device there. */
 export async function joinDaemon(
   from: Running,
   to: Running,
   { url, tlsFingerprint }: JoinOptions = {},
 ): Promise<string> {
-  const through = url === undefined ? [] : ['--url', url]
-  const paired = await to.daemon.run('pair', '--json', '--kind', 'peer', ...through)
-  const { link, id } = JSON.parse(paired.stdout)
-  const pin = tlsFingerprint === undefined ? [] : ['--tls-fingerprint', tlsFingerprint]
-  await joinWith(from, link, pin)
+  const { link, id } = await pairPeer(to, url)
+  await (await ownerOf(from.daemon)).join({ link, name: undefined, tlsFingerprint })
   return id
 }
 
@@ -96,10 +101,9 @@ export async function arrives(
   throw new Error('The watch ended')
 }
 
-/** What `clipgate peers --json` says of its one peer. */
-export async function peerOf({
-  daemon,
-}: Pick<MemberDaemon, 'daemon'>): Promise<Record<string, unknown>> {
-  const [peer] = JSON.parse((await daemon.run('peers', '--json')).stdout)
+/** What a daemon says of its one peer. */
+export async function peerOf({ daemon }: Running): Promise<PeerSummary> {
+  const [peer] = await (await ownerOf(daemon)).peers()
+  if (peer === undefined) throw new Error('It has joined nobody')
   return peer
 }

@@ -12,8 +12,8 @@ import {
   startDaemonProcess,
   type DaemonOptions,
   type DaemonProcess,
-  type PairedDevice,
 } from '../../support/daemon-process.ts'
+import { NEW_PHONE, ownerOf } from '../../support/owner.ts'
 import { createPhone, type Phone } from '../../support/phone.ts'
 import { joinDaemon, type JoinOptions } from './daemons.ts'
 import { ItemLog } from './item-log.ts'
@@ -57,8 +57,7 @@ export class MemberProcess {
   ): Promise<MemberProcess> {
     const options = { args: ['--headless'], ...given }
     const daemon = await startDaemonProcess(t, options)
-    const paired = await daemon.run('pair', '--json', '--kind', 'peer', '--label', 'Observer')
-    const device: PairedDevice = JSON.parse(paired.stdout)
+    const device = await (await ownerOf(daemon)).pair({ ...NEW_PHONE, kind: 'peer' })
     const { gateway } = daemon.ready
     const { username, password } = device
     const daemonClient = openClient({ url: gateway, username, password })

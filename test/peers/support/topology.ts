@@ -24,12 +24,10 @@ export interface Topology {
 }
 
 /** Starts as many members as the pairs name, and joins them. */
-export async function startTopology(t: TestContext, main: string, pairs: Pairs): Promise<Topology> {
+export async function startTopology(t: TestContext, pairs: Pairs): Promise<Topology> {
   const count = 1 + Math.max(...pairs.flat())
   const members = await Promise.all(
-    Array.from({ length: count }, (_, index) =>
-      MemberProcess.start(t, `member ${index}`, { main }),
-    ),
+    Array.from({ length: count }, (_, index) => MemberProcess.start(t, `member ${index}`)),
   )
   const links: CountingProxy[] = []
   for (const [from, to] of pairs) links.push(await joinByProxy(t, members[from], members[to]))

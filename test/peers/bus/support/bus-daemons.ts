@@ -4,7 +4,9 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { mintCircleKey } from '../../../../src/peers/bus/circle-key.ts'
+import type { BusStatus } from '../../../../src/ports/bus.ts'
 import type { DaemonOptions, DaemonProcess } from '../../../support/daemon-process.ts'
+import { ownerOf } from '../../../support/owner.ts'
 import { temporaryFolder } from '../../../support/temporary-folder.ts'
 import { startMemberDaemon, type MemberDaemon } from '../../support/daemons.ts'
 import { ItemLog } from '../../support/item-log.ts'
@@ -51,11 +53,11 @@ export async function logs(
   }
 }
 
-/** What `clipgate status --json` tells of the bus. */
-export async function busOf({
-  daemon,
-}: Pick<MemberDaemon, 'daemon'>): Promise<Record<string, unknown>> {
-  return JSON.parse((await daemon.run('status', '--json')).stdout).bus
+/** What a daemon tells of the bus. */
+export async function busOf({ daemon }: Pick<MemberDaemon, 'daemon'>): Promise<BusStatus> {
+  const { bus } = await (await ownerOf(daemon)).status()
+  if (bus === undefined) throw new Error('It is on no bus')
+  return bus
 }
 
 /** What becomes current at a member, from now on. */
