@@ -11,6 +11,7 @@ import { join, resolve } from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { parseArgs } from 'node:util'
+import { stop } from 'esbuild'
 import { bundleTests } from './support/bundle-tests.js'
 import reportSkipped from './support/skipped-reporter.js'
 
@@ -35,6 +36,8 @@ process.on('exit', () => rmSync(folder, { recursive: true }))
 const files = positionals.map((path) => ({ path, rank: rankOf(path) }))
 files.sort((one, other) => one.rank - other.rank)
 await bundleTests(positionals, folder)
+// It would keep more than a gigabyte until the last test has ended.
+await stop()
 
 const events = run({
   files: files.map(({ path }) => join(folder, path.replace(/\.ts$/, '.mjs'))),

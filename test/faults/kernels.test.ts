@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import * as crypto from 'node:crypto'
 import { readFile, rm, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { contentIdOf, digestsOf } from '../../src/hashing/content-id.ts'
 import type { DaemonProcess } from '../support/daemon-process.ts'
 import { createPhone } from '../support/phone.ts'
-import { main, startHeadless, startPaired } from './support/subject.ts'
+import { files, startHeadless, startPaired } from './support/subject.ts'
 
 type Kernel = 'argon2-kernel.wasm' | 'blake3-kernel.wasm'
 
@@ -36,7 +36,7 @@ function warningsAbout(kernel: Kernel, daemon: DaemonProcess): readonly string[]
 describe('a program whose kernel is damaged', () => {
   /** Damages the kernel of the program until the test ends. */
   async function damage(t: TestContext, kernel: Kernel, name: string): Promise<void> {
-    const path = join(dirname(main), kernel)
+    const path = join(files, kernel)
     const intact = await readFile(path)
     t.after(() => writeFile(path, intact))
     await DAMAGES[name]?.(path, Buffer.from(intact))

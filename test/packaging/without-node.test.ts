@@ -41,7 +41,7 @@ describe('a release, where there is no Node and no network,', needsDebianRoot(),
   let [folder, release, before_] = ['', '', '']
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'clipgate-test-'))
-    release = await makeRelease(folder, {}, `${TARGET} image`)
+    release = await makeRelease(folder, undefined, `${TARGET} image`)
     before_ = join(folder, 'before')
     await makeOlder()
   })

@@ -1,63 +1,31 @@
 /**
- * The program as it is shipped: one file, which starts in a tenth of the time of the sources.
+ * The program as it is shipped, in a folder of its own, which tests may spoil.
  * @module
  */
 
-import { chmod, copyFile, mkdtemp, rm, symlink } from 'node:fs/promises'
+import { chmod, cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { after } from 'node:test'
-import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
-import { writePages } from '../../../src/web/make-page.js'
+import { makeBuild, PROJECT } from '../../packaging/support/make-release.ts'
+import { BUILT } from '../../support/program.ts'
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
-
-const KERNELS = ['devices/argon2-kernel.wasm', 'hashing/blake3-kernel.wasm']
-
-const WORKERS = [
-  'devices/argon2-worker.js',
-  'hashing/blake3-worker.js',
-  'storage/blobs/unzip-worker.js',
-  'storage/blobs/zip-worker.js',
-]
-
-/** Builds the program for the tests of a file; it is removed after them. @returns Its path. */
-export async function buildProgram(): Promise<{ readonly main: string }> {
+/** Copies what `make build` made, or builds, for the tests of a file; it is removed after them. */
+export async function buildProgram(): Promise<{
+  readonly main: string
+  /** The folder of what is read or run by itself. */
+  readonly files: string
+}> {
   const folder = await mkdtemp(join(tmpdir(), 'clipgate-program-'))
-  const main = join(folder, 'main.mjs')
-  await build({
-    entryPoints: [join(ROOT, 'src/cli/program.ts')],
-    outfile: main,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    packages: 'external',
-    define: { CLIPGATE_VERSION: '"0.0.0"' },
-  })
-  await build({
-    entryPoints: [join(ROOT, 'src/desktop/windows/windows-helper.ts')],
-    outfile: join(folder, 'windows-helper.js'),
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-  })
-  await build({
-    entryPoints: WORKERS.map((worker) => join(ROOT, 'src', worker)),
-    outdir: folder,
-    entryNames: '[name]',
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    packages: 'external',
-  })
-  for (const kernel of KERNELS) {
-    await copyFile(join(ROOT, 'src', kernel), join(folder, basename(kernel)))
+  after(() => rm(folder, { recursive: true }))
+  const dist = join(folder, 'dist')
+  if (BUILT === undefined) await makeBuild(folder)
+  else {
+    await cp(join(PROJECT, 'dist'), dist, { recursive: true })
+    await writeFile(join(folder, 'package.json'), '{"type":"module"}')
+    await symlink(join(PROJECT, 'node_modules'), join(folder, 'node_modules'))
   }
-  await writePages(folder)
-  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
   // Also for a daemon of another user.
   await chmod(folder, 0o755)
-  after(() => rm(folder, { recursive: true }))
-  return { main }
+  return { main: join(dist, 'cli/main.js'), files: join(dist, 'clipgate-files') }
 }

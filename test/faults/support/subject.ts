@@ -15,8 +15,7 @@ import {
 import { createPhone, type Phone } from '../../support/phone.ts'
 import { buildProgram } from './built-program.ts'
 
-/** The built program; it is removed after the tests of the file. */
-export const { main } = await buildProgram()
+export const { main, files } = await buildProgram()
 
 /** Options of a headless daemon, with more arguments. */
 export function headless({ args = [], ...options }: DaemonOptions = {}): DaemonOptions {

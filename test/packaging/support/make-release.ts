@@ -4,6 +4,7 @@ import { cp, readdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { execute } from '../../support/execute.ts'
+import { BUILT } from '../../support/program.ts'
 
 /** The project that the tests belong to. */
 export const PROJECT: string = fileURLToPath(new URL('../../../', import.meta.url))
@@ -13,12 +14,13 @@ const SOURCES = /^(?:src|build|deploy|docs|Makefile|[A-Z]+(?:\.md)?|.*\.json)$/
 /**
  * Makes a release in an empty folder.
  *
+ * @param env What is other than here. With it everything is built once more.
  * @param targets The platforms whose packages have a Node with them, as `TARGETS` of the Makefile.
  * @returns The folder of what was made.
  */
 export async function makeRelease(
   folder: string,
-  env: NodeJS.ProcessEnv = {},
+  env?: NodeJS.ProcessEnv,
   targets = '',
 ): Promise<string> {
   await makeInCopy(folder, 'release', env, [`TARGETS=${targets}`])
@@ -26,7 +28,7 @@ export async function makeRelease(
 }
 
 /**
- * Builds in an empty folder.
+ * Has a build in an empty folder.
  *
  * @returns The folder `dist`.
  */
@@ -39,14 +41,19 @@ export async function makeBuild(folder: string): Promise<string> {
 async function makeInCopy(
   folder: string,
   target: string,
-  env: NodeJS.ProcessEnv = {},
+  env?: NodeJS.ProcessEnv,
   variables: readonly string[] = [],
 ): Promise<void> {
   for (const name of (await readdir(PROJECT)).filter((name) => SOURCES.test(name))) {
     await cp(join(PROJECT, name), join(folder, name), { recursive: true })
   }
   await symlink(join(PROJECT, 'node_modules'), join(folder, 'node_modules'))
-  // The packages are there, whatever is newer.
-  const args = ['-o', 'node_modules', target, `NODE=${process.execPath}`, ...variables]
+  // The packages are there, whatever is newer, and so is what `make test` has just built.
+  const there = ['-o', 'node_modules']
+  if (env === undefined && BUILT !== undefined) {
+    await cp(join(PROJECT, 'dist'), join(folder, 'dist'), { recursive: true })
+    there.push('-o', 'build')
+  }
+  const args = [...there, target, `NODE=${process.execPath}`, ...variables]
   await execute('make', args, { cwd: folder, env: { ...process.env, ...env } })
 }
