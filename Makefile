@@ -199,7 +199,7 @@ release: build ## Make the packages for npm, Debian, other Linux, macOS, Windows
 
 .PHONY: clean
 clean: ## Remove what the other targets made
-	rm -rf dist dist.new dist.old coverage release bench/results/*.json bench/results/quick* \
+	rm -rf dist dist.new dist.old coverage release release.new bench/results/*.json bench/results/quick* \
 	  bench/results/guard* bench/results/tables*
 
 node_modules: package.json package-lock.json

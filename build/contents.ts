@@ -37,9 +37,10 @@ const COMPLETIONS: readonly (readonly [shell: string, path: string])[] = [
 /** The files of the npm package, which has its dependencies from npm. */
 export function npmFiles(project: string): readonly FileEntry[] {
   const paths = [
-    ...['package.json', 'README.md', 'LICENSE'],
+    ...['package.json', 'LICENSE', 'CHANGELOG.md'],
     ...filesBelow(project, 'dist').filter((path) => !path.endsWith('.map')),
     ...recipes(project),
+    ...documents(project),
   ]
   return paths.map((path) => fileOf(project, path))
 }
@@ -74,7 +75,7 @@ export function programFiles(project: string, { prefix, zsh, inside }: Place): r
     share('man/man1/clipgate.1.gz', compress(read('dist/clipgate.1'))),
     share('doc/clipgate/copyright', Buffer.from(copyright(project, inside))),
     share('doc/clipgate/changelog.gz', compress(read('CHANGELOG.md'))),
-    ...guides(project).map((path) => share(`doc/clipgate/${path}`, read(path))),
+    ...documents(project).map((path) => share(`doc/clipgate/${path}`, read(path))),
     share(`zsh/${zsh}/_clipgate`, completion(project, 'zsh')),
     ...COMPLETIONS.map(([shell, path]) => share(path, completion(project, shell))),
     share('applications/clipgate.desktop', Buffer.from(menuEntry(project, prefix))),
@@ -84,7 +85,7 @@ export function programFiles(project: string, { prefix, zsh, inside }: Place): r
 
 /** The program for Windows, with its Node, in one folder. */
 export function windowsFiles(project: string, inside: Inside): readonly FileEntry[] {
-  const pages = [...guides(project), 'CHANGELOG.md'].map((path) => fileOf(project, path))
+  const pages = [...documents(project), 'CHANGELOG.md'].map((path) => fileOf(project, path))
   return [
     ...ownFiles(project),
     ...pages,
@@ -163,11 +164,11 @@ function partsList(project: string, { parts }: Inside): Buffer {
 }
 
 /** What messages of the program name, and what that links. */
-function guides(project: string): readonly string[] {
+function documents(project: string): readonly string[] {
   const pages = filesBelow(project, 'docs').filter(
     (path) => /^docs\/(?:guides\/)?[^/]+\.md$/.test(path) && path !== 'docs/CONTRIBUTING.md',
   )
-  return ['README.md', ...pages]
+  return ['README.md', 'deploy/README.md', 'docs/openapi.yaml', ...pages]
 }
 
 /** Those that need no clone of the project. */

@@ -8,7 +8,7 @@
  */
 
 import { createHash } from 'node:crypto'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { compress, formatTar, formatTarGz, formatZip } from './archive.ts'
 import { npmFiles, programFiles, windowsFiles } from './contents.ts'
@@ -18,7 +18,9 @@ import { readInside } from './nodes.ts'
 import { formatPartsList, readManifest, readParts } from './parts.ts'
 
 const project = join(import.meta.dirname, '..')
-const folder = join(project, 'release')
+const finished = join(project, 'release')
+/** What fails half way leaves the last release as it was. */
+const folder = `${finished}.new`
 const manifest = readManifest(project)
 const parts = readParts(project)
 const name = `clipgate-${manifest.version}`
@@ -34,6 +36,8 @@ write(`${name}.cdx.json`, Buffer.from(formatPartsList(manifest, parts)))
 const targets = process.argv.slice(2)
 for (const target of targets) await writeWithNode(target)
 writeFileSync(join(folder, 'SHA256SUMS'), sums.join(''))
+rmSync(finished, { recursive: true, force: true })
+renameSync(folder, finished)
 process.stdout.write(sums.join(''))
 
 async function writeWithNode(target: string): Promise<void> {

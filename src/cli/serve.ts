@@ -180,6 +180,9 @@ async function explainCall(
   const folders = (where.environment['PATH'] ?? '').split(delimiter)
   const lasting = folders.filter((folder) => !OF_NPM.test(folder)).join(delimiter)
   if ((await findProgram('clipgate', { PATH: lasting })) !== undefined) return undefined
-  const path = PLAIN.test(program) ? program : `"${program}"`
-  return `clipgate is not on your PATH: where it says "clipgate", type: node ${path}`
+  const { findLauncher } = await import('../daemon/package-files.ts')
+  const launcher = findLauncher(where.platform)
+  const words = launcher === undefined ? ['node', program] : [launcher]
+  const line = words.map((word) => (PLAIN.test(word) ? word : `"${word}"`)).join(' ')
+  return `clipgate is not on your PATH: where it says "clipgate", type: ${line}`
 }

@@ -27,6 +27,7 @@ import {
   type HostPort,
 } from '../daemon/host-port.ts'
 import { findClipboards } from '../daemon/open-system-clipboard.ts'
+import { pagePath } from '../daemon/package-files.ts'
 import { defaultListen, type Settings } from '../daemon/settings.ts'
 import { codeOf, hasCode, isAddressMissing } from '../lib/system-error.ts'
 import { fine, hint, problem, type Verdict } from './finding.ts'
@@ -229,8 +230,8 @@ function judgePublicUrl(publicUrl: string, machine: Machine): Verdict {
   const isPublic = isIP(host) !== 0 && !isLocalAddress(host, machine.interfaces)
   const detail = `links name ${publicUrl}`
   if (publicUrl.startsWith('http:') && isPublic) {
-    const fix =
-      'put a proxy with TLS in front, and set --public-url to its https URL: docs/proxy.md'
+    const page = pagePath('docs/proxy.md')
+    const fix = `put a proxy with TLS in front, and set --public-url to its https URL: ${page}`
     return problem(`${detail}: passwords would cross the internet in the clear`, fix)
   }
   if (isLoopbackHost(host)) {

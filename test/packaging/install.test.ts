@@ -24,6 +24,10 @@ const { version } = readManifest(PROJECT)
 async function use(t: TestContext, root: CleanRoot, prefix: string): Promise<void> {
   const program = `${prefix}/bin/clipgate`
   assert.equal(await root.run(program, '--version'), `clipgate ${version}\n`)
+  // There is no systemd, and a page about that, where the message says.
+  const refused: unknown = await root.run(program, 'service', 'install').catch((error) => error)
+  const [, page = ''] = /; (\S+\.md) has recipes/.exec(String(refused)) ?? []
+  assert.match(await readFile(join(root.folder, page), 'utf8'), /^# Installing/)
   const daemon = await startDaemonProcess(t, {
     wrapper: root.inside,
     main: program,

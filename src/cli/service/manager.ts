@@ -9,9 +9,9 @@ import { execFile } from 'node:child_process'
 import { existsSync, realpathSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { delimiter, isAbsolute, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Surroundings } from '../../daemon/folders.ts'
+import { packageFolder, pagePath } from '../../daemon/package-files.ts'
 import type { Settings } from '../../daemon/settings.ts'
 import { hasCode } from '../../lib/system-error.ts'
 import { CommandError } from '../command.ts'
@@ -91,14 +91,6 @@ function findNode({ environment }: Surroundings): string {
   return found === undefined ? process.execPath : join(found, 'node')
 }
 
-/** The folder of the whole package: this module runs in `dist`, and in `src/cli/service`. */
-export function packageFolder(): string {
-  const folders = ['..', '../../..'].map((path) => fileURLToPath(new URL(path, import.meta.url)))
-  const found = folders.find((folder) => existsSync(join(folder, 'package.json')))
-  if (found === undefined) throw new Error('This program is not in its package')
-  return found
-}
-
 /** Reads a recipe, and fills in what it leaves open. */
 export async function fillRecipe(
   path: string,
@@ -137,9 +129,8 @@ export async function runProgram(
   } catch (cause) {
     if (hasCode(cause, 'ENOENT')) {
       const message = `Cannot reach what starts programs here: there is no ${program}`
-      throw new CommandError(`${message}; docs/guides/install.md has recipes for other systems`, {
-        cause,
-      })
+      const page = pagePath('docs/guides/install.md')
+      throw new CommandError(`${message}; ${page} has recipes for other systems`, { cause })
     }
     const said = cause instanceof Error && 'stderr' in cause ? String(cause.stderr).trim() : ''
     const reason = said.split('\n')[0] || 'nothing'

@@ -8,8 +8,9 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { delimiter, dirname, isAbsolute, join } from 'node:path'
 import type { Surroundings } from '../../daemon/folders.ts'
+import { packageFolder } from '../../daemon/package-files.ts'
 import { hasCode } from '../../lib/system-error.ts'
-import { fillRecipe, packageFolder, type Program } from './manager.ts'
+import { fillRecipe, type Program } from './manager.ts'
 
 const PATH = 'applications/clipgate.desktop'
 

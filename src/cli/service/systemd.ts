@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { configFolder, type Surroundings } from '../../daemon/folders.ts'
+import { pagePath } from '../../daemon/package-files.ts'
 import { hasCode } from '../../lib/system-error.ts'
 import { CommandError } from '../command.ts'
 import { installMenuEntry, removeMenuEntry } from './menu-entry.ts'
@@ -33,9 +34,10 @@ const PROPERTIES = ['ActiveState', 'SubState', 'FragmentPath', 'UnitFileState', 
 
 const STAY = 'It ends when you log out for the last time; to keep it: loginctl enable-linger'
 
-const NO_SESSION =
+const NO_SESSION = (): string =>
   'No graphical session is known to systemd: it starts with the next one. Where the desktop ' +
-  'tells systemd nothing, it must start clipgate: docs/guides/install.md, "Linux desktop"'
+  'tells systemd nothing, it must start clipgate: ' +
+  `${pagePath('docs/guides/install.md')}, "Linux desktop"`
 
 /** The manager of the user who runs this. */
 export function createSystemdService(where: Surroundings): ServiceManager {
@@ -54,7 +56,7 @@ export function createSystemdService(where: Surroundings): ServiceManager {
   const lacks = async (wantedBy = ''): Promise<readonly string[]> => {
     if (wantedBy.includes('graphical-session.target')) {
       const asked = systemctl('show', '--property=ActiveState', 'graphical-session.target')
-      return (await asked).includes('=active') ? [] : [NO_SESSION]
+      return (await asked).includes('=active') ? [] : [NO_SESSION()]
     }
     const asked = ['show-user', user, '--property=Linger', '--value']
     // Without logind, nobody lingers.
@@ -140,7 +142,7 @@ function explain(error: unknown): never {
   if (!(error instanceof CommandError) || hasCode(error.cause, 'ENOENT')) throw error
   throw new CommandError(
     `${error.message}. Log in as this user itself, not with su or sudo; without systemd: ` +
-      'docs/guides/install.md has recipes for other systems',
+      `${pagePath('docs/guides/install.md')} has recipes for other systems`,
     { cause: error.cause },
   )
 }

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { countOf } from '../../lib/count-of.ts'
 import { isLocalAddress } from '../../daemon/addresses.ts'
+import { pagePath } from '../../daemon/package-files.ts'
 import { codeOf } from '../../lib/system-error.ts'
 import { fine, findingOf, hint, problem, type Finding, type Verdict } from '../finding.ts'
 import { hostOf, portOf, type Visit } from './visit.ts'
@@ -59,7 +60,8 @@ export async function checkReach(visit: Visit): Promise<readonly Finding[]> {
   }
   const isPublic = addresses.some((address) => !isLocalAddress(address, machine.interfaces))
   if (base.protocol === 'http:' && isPublic) {
-    const fix = 'put a proxy with TLS in front and use its https URL, or a VPN: docs/proxy.md'
+    const page = pagePath('docs/proxy.md')
+    const fix = `put a proxy with TLS in front and use its https URL, or a VPN: ${page}`
     const detail = 'plain HTTP to a public address: no password was sent there, and no phone should'
     return [findingOf('tls', problem(detail, fix))]
   }
