@@ -125,7 +125,7 @@ const PNG: Buffer = Buffer.from(
   'base64',
 )
 
-const NOT_SEEN = 'no other program is told of it'
+const NOT_SEEN = 'no other program hears of it'
 
 const REPORT = 'please report it, with all that "clipgate doctor --try-clipboard" says'
 

@@ -84,6 +84,11 @@ function bareExports(lines: readonly string[]): readonly string[] {
   })
 }
 
+/** In messages and other texts of the program. */
+function archaicLines(lines: readonly string[]): readonly string[] {
+  return lines.flatMap((line, index) => archaicIn(line).map((fault) => `:${index + 1}: ${fault}`))
+}
+
 function wideComments(lines: readonly string[]): readonly string[] {
   return lines.flatMap((line, index) =>
     /^ *(?:\/\/|\/?\*)/.test(line) && line.length > MAX_COLUMNS
@@ -106,7 +111,9 @@ describe('the comments of', () => {
           const inComments = commentsIn(source).flatMap((comment) =>
             faultsIn(comment, beginnings).map((fault) => `:${comment.line}: ${fault}`),
           )
-          const inLines = isSource ? [...bareExports(lines), ...wideComments(lines)] : []
+          const inLines = isSource
+            ? [...bareExports(lines), ...archaicLines(lines), ...wideComments(lines)]
+            : []
           return [...inComments, ...inLines].map((fault) => `${path}${fault}`)
         })
       assert.deepEqual(faults, [])

@@ -28,7 +28,7 @@ describe('a file on its way from a phone', needs('chromium'), () => {
       await rm(join(daemon.folder, 'data', 'staging'), { recursive: true })
       await restart(t, daemon)
       // It is read while nothing passes.
-      anew = wired.wire.breakAt(24 * MIB, () => page.getByText('Begun again').waitFor())
+      anew = wired.wire.breakAt(24 * MIB, () => page.getByText('Started over').waitFor())
     })
     await anew
     await arrives(wired, film)

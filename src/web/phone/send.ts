@@ -276,7 +276,7 @@ function createUpload(file: File, { batch, number, stop, onChange }: UploadOptio
     if (state !== 'sending') return setText(note, strings.held[state](percentOf(sent)))
     const rate = speed === 0 ? '' : formatBytes(speed)
     const words = strings.sending(formatBytes(sent), formatBytes(size), rate)
-    setText(note, isAnew ? `${words} · ${strings.anew}` : words)
+    setText(note, isAnew ? `${words} · ${strings.restarted}` : words)
   }
 
   function percentOf(sent: number) {

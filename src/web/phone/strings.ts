@@ -62,7 +62,7 @@ const english = {
   copyImage: 'Copy image',
   notCopied: 'This browser did not copy it. Hold the image instead.',
   waiting: 'Waiting',
-  anew: 'Begun again: the computer no longer had the beginning.',
+  restarted: 'Started over: the computer no longer had the beginning.',
   storing: 'All there. The computer is storing it.',
   held: {
     offline: (percent: number) =>
@@ -147,7 +147,7 @@ const chinese: typeof english = {
   copyImage: '复制图片',
   notCopied: '浏览器未能复制。请长按图片。',
   waiting: '等待中',
-  anew: '已重新开始：电脑未能保留之前的内容。',
+  restarted: '已重新开始：电脑未能保留之前的内容。',
   storing: '已全部送达，电脑正在保存。',
   held: {
     offline: (percent) => `等待网络，已发送 ${percent}%。将自动继续。`,
