@@ -1,5 +1,6 @@
 /** The table of commands, each of which is loaded when it is run. @module */
 
+import { MAX_BATCH_UPLOADS } from '../core/limits.ts'
 import type { OptionSpec } from './arguments.ts'
 import { JSON_FLAG, type Command } from './command.ts'
 import { SERVE } from './serve.ts'
@@ -240,16 +241,17 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     run: async (call) => (await import('./pull.ts')).runPull(call),
   },
   push: {
-    usage: 'push [FILE]',
-    summary: 'put FILE, or the text on stdin, on the clipboard',
-    details: `${LINK_DETAILS} What follows a link on stdin is the text.`,
+    usage: 'push [FILE...]',
+    summary: 'put files, or the text on stdin, on the clipboard',
+    details: `Several files are one item. ${LINK_DETAILS} What follows a link on stdin is the text.`,
     examples: [
       'clipgate push photo.jpg',
+      'clipgate push *.pdf',
       'date | clipgate push',
       'clipgate push --link-file link.txt photo.jpg',
     ],
     options: { ...LINK_OPTIONS, ...JSON_FLAG },
-    operands: [0, 1],
+    operands: [0, MAX_BATCH_UPLOADS],
     settings: 'unread',
     run: async (call) => (await import('./push.ts')).runPush(call),
   },

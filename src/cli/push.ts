@@ -1,10 +1,12 @@
-/** `clipgate push`: makes a file, or the text on stdin, the current item. @module */
+/** `clipgate push`: makes files, or the text on stdin, the current item. @module */
 
 import { openAsBlob } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
 import type { Client } from '../client/connect.ts'
+import type { FileToPush } from '../client/push.ts'
 import { toDataName } from '../core/data-name.ts'
+import { countOf } from '../lib/count-of.ts'
 import { formatBytes } from '../lib/format-bytes.ts'
 import { wordsOf } from '../lib/system-error.ts'
 import { chooseClient } from './choose-server.ts'
@@ -21,7 +23,7 @@ import { visible } from './visible.ts'
 
 /** Describes what was pushed, without its content. */
 interface Pushed {
-  readonly type: 'Text' | 'File'
+  readonly type: 'Text' | 'File' | 'Group'
   readonly size: number
   readonly dataName: string
   readonly contentId: string
@@ -30,17 +32,21 @@ interface Pushed {
 /** Runs `clipgate push`. */
 export async function runPush(call: Invocation): Promise<number> {
   const { shell, args } = call
-  const [file] = args.operands
-  if (file !== undefined && LINK.test(file)) {
+  const files = args.operands
+  if (files.some((file) => LINK.test(file))) {
     throw new UsageError([`Cannot push that: ${LINK_ON_STDIN}, or from --link-file`])
   }
   const pushed = await withInput(shell, async (input) => {
     const { client } = await chooseClient(call, input)
-    if (file === undefined) return pushText(client, await input.readText())
-    return pushFile(client, resolve(shell.cwd, file))
+    if (files.length === 0) return pushText(client, await input.readText())
+    return pushFiles(
+      client,
+      files.map((file) => resolve(shell.cwd, file)),
+    )
   })
   const { type, size, dataName } = pushed
-  const what = type === 'Text' ? 'the text' : visible(dataName)
+  const many = countOf(files.length, 'file')
+  const what = { Text: 'the text', File: visible(dataName), Group: many }[type]
   printResult(call, pushed, [`Pushed ${what} (${formatBytes(size)})`])
   return 0
 }
@@ -51,11 +57,21 @@ async function pushText(client: Client, text: string): Promise<Pushed> {
   return { type: 'Text', size: Buffer.byteLength(text), dataName: '', contentId }
 }
 
-async function pushFile(client: Client, path: string): Promise<Pushed> {
-  const blob = await openFile(path)
-  const dataName = toDataName(basename(path))
-  const contentId = await client.pushFile(blob, { dataName })
-  return { type: 'File', size: blob.size, dataName, contentId }
+/** Several are one item. */
+async function pushFiles(client: Client, paths: readonly string[]): Promise<Pushed> {
+  const files: FileToPush[] = []
+  for (const path of paths) {
+    files.push({ blob: await openFile(path), dataName: toDataName(basename(path)) })
+  }
+  const [first, ...others] = files
+  if (first !== undefined && others.length === 0) {
+    const { blob, dataName } = first
+    const contentId = await client.pushFile(blob, { dataName })
+    return { type: 'File', size: blob.size, dataName, contentId }
+  }
+  const size = files.reduce((all, { blob }) => all + blob.size, 0)
+  // The server names it.
+  return { type: 'Group', size, dataName: '', contentId: await client.pushFiles(files) }
 }
 
 /** The bytes stay in the file until they are sent. */

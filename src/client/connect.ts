@@ -11,7 +11,14 @@ import { parseConnectLink } from '../link/connect-link.ts'
 import { download, type Download, type DownloadOptions } from './download.ts'
 import type { ClipboardDocument } from './decode-document.ts'
 import { getLatest, type LatestDocument, type LatestOptions } from './latest.ts'
-import { pushFile, pushText, type PushFileOptions, type PushOptions } from './push.ts'
+import {
+  pushFile,
+  pushFiles,
+  pushText,
+  type FileToPush,
+  type PushFileOptions,
+  type PushOptions,
+} from './push.ts'
 import { openServer, sendWith, type Credentials, type Fetch, type Server } from './server.ts'
 import { watch, type WatchOptions } from './watch.ts'
 
@@ -47,6 +54,8 @@ export interface Client {
    * the server can do that.
    */
   pushFile(blob: Blob, options: PushFileOptions): Promise<ContentId>
+  /** Makes 1 to 500 files one item, a Group; each is sent as `pushFile` does. For clipgate only. */
+  pushFiles(files: readonly FileToPush[], options?: PushOptions): Promise<ContentId>
   /**
    * The current item, and each one that becomes current from then on, also when it is the same one
    * again. It stays connected, reconnects for ever, and polls servers that cannot tell changes.
@@ -97,6 +106,7 @@ export function connectTo(opened: Server): Client {
     download: (document, options = {}) => download(opened, document, options),
     pushText: (text, options = {}) => pushText(opened, text, options),
     pushFile: (blob, options) => pushFile(opened, blob, options),
+    pushFiles: (files, options = {}) => pushFiles(opened, files, options),
     watch: (options = {}) => watch(opened, options),
     probe: async (options = {}) => {
       await getLatest(opened, options)

@@ -4,10 +4,12 @@ import type { ContentId } from '../core/content-id.ts'
 import { KIB, MIB } from '../core/limits.ts'
 import { OCTET_STREAM } from '../core/media-type.ts'
 import { readJson } from './answer.ts'
+import { batchHeaders, newBatch } from './batch.ts'
+import { ClientError } from './client-error.ts'
 import { decodePushResult, type ClipboardDocument } from './decode-document.ts'
 import { exchange } from './exchange.ts'
 import type { Server } from './server.ts'
-import { putFile, sendFile } from './upload.ts'
+import { offersResumption, putFile, sendFile } from './upload.ts'
 
 /** A longer document might be over the 16 MiB that the server takes; its text goes as a file. */
 const MAX_INLINE_BYTES: number = 15 * MIB
@@ -59,6 +61,32 @@ export async function pushFile(
   // The server makes it an Image when it is one.
   const fields = { type: 'File', text: dataName, hasData: true, dataName, size: blob.size }
   return pushDocument(server, encode(fields), signal)
+}
+
+/** A file of several. */
+export interface FileToPush extends Omit<PushFileOptions, 'signal'> {
+  readonly blob: Blob
+}
+
+/** Makes several files the current item: a Group. @throws {ClientError} */
+export async function pushFiles(
+  server: Server,
+  files: readonly FileToPush[],
+  { signal }: PushOptions,
+): Promise<ContentId> {
+  const batch = newBatch()
+  const uploads = files.map(({ blob, dataName, mediaType = blob.type }, index) => {
+    const headers = batchHeaders(batch, index + 1)
+    return { blob, dataName, mediaType: mediaType || OCTET_STREAM, headers, signal }
+  })
+  const [first] = uploads
+  if (first === undefined || !(await offersResumption(server, first))) {
+    const reason = first === undefined ? 'there is no file' : 'the server takes one file at a time'
+    throw new ClientError('ARGUMENT_INVALID', { reason })
+  }
+  for (const { blob, ...upload } of uploads) await sendFile(server, blob, upload)
+  const members = files.map((_, index) => index + 1)
+  return pushDocument(server, encode({ type: 'Group', hasData: true, batch, members }), signal)
 }
 
 /** A document, with what only servers of the same group understand. */

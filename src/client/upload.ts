@@ -15,6 +15,8 @@ import { sleep } from '../lib/clock.ts'
 export interface Upload {
   readonly dataName: string
   readonly mediaType: string
+  /** Sent with what begins it. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -44,7 +46,8 @@ export async function sendFile(server: Server, body: ByteSource, upload: Upload)
   await sendResumably(server, body, upload)
 }
 
-async function offersResumption(server: Server, upload: Upload): Promise<boolean> {
+/** Whether the server resumes uploads; those that do know batches, too. @throws {ClientError} */
+export async function offersResumption(server: Server, upload: Upload): Promise<boolean> {
   const { path, signal } = putOf(upload)
   try {
     return await exchange(server, { method: 'OPTIONS', path, signal }, async ({ response }) => {
@@ -86,10 +89,15 @@ async function sendResumably(server: Server, body: ByteSource, upload: Upload): 
   }
 }
 
-function putOf({ dataName, mediaType, signal }: Upload): Outgoing & { readonly method: 'PUT' } {
+function putOf({
+  dataName,
+  mediaType,
+  headers: more,
+  signal,
+}: Upload): Outgoing & { readonly method: 'PUT' } {
   if (!MEDIA_TYPE.test(mediaType)) {
     throw new ClientError('ARGUMENT_INVALID', { reason: 'the media type is malformed' })
   }
-  const headers = { 'Content-Type': mediaType }
+  const headers = { ...more, 'Content-Type': mediaType }
   return { method: 'PUT', path: filePath(dataName), headers, signal }
 }

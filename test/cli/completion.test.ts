@@ -29,6 +29,7 @@ const LINES: readonly (readonly [typed: string, offered: readonly string[]])[] =
   ['link de', ['decode']],
   ['help pu', ['pull', 'push']],
   ['push a', ['a file']],
+  ['push folder a', ['a file']],
   ['pull --link-file a', ['a file']],
   ['completion ', ['bash', 'fish', 'zsh']],
   ['service ', ['install', 'remove', 'status']],

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { startDaemon } from '../../src/daemon/start-daemon.ts'
 import { Mailbox } from '../support/mailbox.ts'
 import { createPhone } from '../support/phone.ts'
+import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { unzip } from '../support/unzip.ts'
 import { openTestShell, runCommand, type TestShellOptions } from '../support/test-shell.ts'
 import { runCli } from '../../src/cli/run-cli.ts'
 
@@ -63,6 +65,30 @@ describe('without a link, clipgate push and pull', () => {
     const pulled = await run(['pull', '--output', 'b.bin'])
     assert.equal(pulled.code, 0, pulled.stderr)
     assert.deepEqual(await readFile(join(cwd, 'b.bin')), bytes)
+  })
+
+  it('make several files one item, also such as have one name', needs('python3'), async (t) => {
+    const { run, cwd, phone } = await open(t)
+    const film = randomBytes(9 * 2 ** 20)
+    await mkdir(join(cwd, 'other'))
+    await writeFile(join(cwd, 'a.txt'), 'first')
+    await writeFile(join(cwd, 'other', 'a.txt'), 'second')
+    await writeFile(join(cwd, 'film.mp4'), film)
+    const pushed = await run(['push', 'a.txt', 'other/a.txt', 'film.mp4'])
+    assert.equal(pushed.stdout, 'Pushed 3 files (9.0 MiB)\n', pushed.stderr)
+    const { type, dataName } = await phone.document()
+    assert.equal(type, 'Group')
+    const archive = await phone.fetch(`/file/${dataName}`)
+    assert.deepEqual(await unzip(Buffer.from(await archive.arrayBuffer())), {
+      'a.txt': 'first',
+      'a (2).txt': 'second',
+      'film.mp4': film.toString('latin1'),
+    })
+
+    const folder = await run(['push', 'a.txt', 'other'])
+    assert.deepEqual([folder.code, folder.errors.length], [1, 1])
+    assert.match(folder.errors.join(), /other": it is no file; make an archive of a folder first$/)
+    assert.equal((await phone.document())['dataName'], dataName)
   })
 
   it('are for the daemon of --data-dir, whatever is on stdin, and whoever was saved', async (t) => {

@@ -96,6 +96,7 @@ const MEANWHILE: readonly Call[] = [
   { command: 'pause 10m --json' },
   { command: 'resume --json' },
   { command: 'push', stdin: 'a text' },
+  { command: 'push --data-dir data sent.bin link.txt' },
   { command: 'push --link-file link.txt --save --json sent.bin' },
   { command: 'pull --link-file link.txt --save --json --dir got' },
   { command: 'pull --output -' },

@@ -22,6 +22,8 @@ interface CompletedCommand {
   readonly name: string
   readonly summary: string
   readonly operands: Offer
+  /** Whether it takes several of them. */
+  readonly isMany: boolean
   readonly options: readonly CompletedOption[]
 }
 
@@ -58,6 +60,7 @@ function readTable(commands: Commands): readonly CompletedCommand[] {
       name,
       summary: command.summary,
       operands: operand === '[COMMAND]' ? names : readOffer(operand),
+      isMany: (command.operands?.[1] ?? 0) > 1,
       options: options.map(([option, spec]) => readOption(option, spec)),
     }
   })
@@ -187,13 +190,14 @@ else
 fi`
 }
 
-function zshCase({ name, operands, options }: CompletedCommand): string {
+function zshCase({ name, operands, isMany, options }: CompletedCommand): string {
   const specs = options.map(({ name, meaning, isList, placeholder, values }) => {
     const value = placeholder === undefined ? '' : `:${zshText(placeholder)}:${zshAction(values)}`
     const mark = placeholder === undefined ? '' : '='
     return `'${isList ? '*' : ''}--${name}${mark}[${zshText(meaning)}]${value}'`
   })
-  const operand = operands.length > 0 ? [`'1:argument:${zshAction(operands)}'`] : []
+  const operand =
+    operands.length > 0 ? [`'${isMany ? '*' : '1'}:argument:${zshAction(operands)}'`] : []
   const lines = [...specs, ...operand].map((spec) => ` \\\n        ${spec}`)
   return `    ${name})\n      _arguments${lines.join('')} ;;`
 }

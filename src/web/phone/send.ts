@@ -4,6 +4,7 @@
  * @module
  */
 
+import { batchHeaders, newBatch } from '../../client/batch.ts'
 import { ClientError, mayPass } from '../../client/client-error.ts'
 import { button, h, setText } from '../shared/dom.ts'
 import { failureOf } from '../shared/request.ts'
@@ -189,12 +190,6 @@ async function sendTogether(uploads: readonly Upload[], batch: string) {
   }
 }
 
-/** A new name of a batch. The page may have no secure context, and so no `randomUUID`. */
-function newBatch() {
-  const bytes = crypto.getRandomValues(new Uint8Array(16))
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
-}
-
 /**
  * Makes one item of files of a batch that are there.
  *
@@ -258,7 +253,7 @@ function createUpload(file: File, { batch, number, stop, onChange }: UploadOptio
   /** Sends its bytes, however long that takes. Never rejects. */
   async function run(isAnew: boolean) {
     if (signal.aborted || hasFailed) return
-    const headers = { 'X-Clipgate-Batch': `${batch}/${number}` }
+    const headers = batchHeaders(batch, number)
     const options = { door: DOOR, headers, signal, isAnew, onProgress: show }
     const upload = new FileUpload(file, options)
     const failure = await outcomeOf(upload.run())
