@@ -95,10 +95,11 @@ export class Sender {
     await this.#turnOf(exchange)
     const open = await blob.open()
     const block = this.#blocks.begin(exchange.client)
+    const host = isReplaced(response) ? new HostWrite(exchange) : undefined
     try {
       if (exchange.isGone) return
       response.writeHead(status, headers)
-      const write = (chunk: Uint8Array): Promise<void> => this.#write(exchange, chunk)
+      const write = (chunk: Uint8Array): Promise<void> => this.#write(exchange, chunk, host)
       await pumpBlob(open, { start, end }, write, block.bytes)
     } finally {
       block.release()
@@ -135,15 +136,22 @@ export class Sender {
   }
 
   /** Resolves when the chunk has left this program. */
-  #write({ response, connection }: Exchange, chunk: Uint8Array): Promise<void> {
+  #write({ response, connection }: Exchange, chunk: Uint8Array, host?: HostWrite): Promise<void> {
     return new Promise((resolve, reject) => {
       const forget = connection.onGone(() => reject(clientGone()))
-      response.write(chunk, (error) => {
+      const settle = (error?: unknown): void => {
         forget()
         if (error) reject(clientGone())
         else resolve()
-      })
-      this.#watch(connection.socket)
+      }
+      if (host === undefined) {
+        response.write(chunk, settle)
+        this.#watch(connection.socket)
+      } else {
+        // A copy: who has taken a chunk may not have used it yet.
+        host.write(Buffer.from(chunk), settle)
+        if (host.isWaiting) this.#stalls.watch(connection.socket, () => host.isWaiting)
+      }
     })
   }
 
@@ -161,7 +169,9 @@ export class Sender {
       else response.write(body)
       drain(request, this.#clock, () => response.end())
     }
-    if (response.socket !== null) {
+    if (isReplaced(response)) {
+      this.#stalls.watch(connection.socket, () => !response.writableFinished)
+    } else if (response.socket !== null) {
       this.#watch(connection.socket)
     } else {
       // Behind another answer of a pipelining client; written in the tick after this event.
@@ -227,6 +237,44 @@ class Chunks {
   }
 }
 
+/** Whether a host has replaced the method, to compress what is written or to count it. */
+function isReplaced(response: ServerResponse): boolean {
+  return response.write !== ServerResponse.prototype.write
+}
+
+/** The host's method in place of Node's: such methods often know of no callback. */
+class HostWrite {
+  readonly #response: ServerResponse
+  readonly #socket: Socket
+  #onDrain: (() => void) | undefined
+
+  constructor({ response, connection }: Exchange) {
+    this.#response = response
+    this.#socket = connection.socket
+    // One listener for all writes: what compresses may pass it on, and not take it back.
+    response.on('drain', () => this.#drained())
+  }
+
+  /** Whether what was written last has still to leave. */
+  get isWaiting(): boolean {
+    return this.#onDrain !== undefined
+  }
+
+  write(chunk: Uint8Array, onWritten: () => void): void {
+    const isTaken: unknown = this.#response.write(chunk)
+    const hasRoom = isTaken === undefined ? !this.#socket.writableNeedDrain : isTaken !== false
+    if (hasRoom) return onWritten()
+    this.#onDrain = onWritten
+    if (isTaken === undefined) this.#socket.once('drain', () => this.#drained())
+  }
+
+  #drained(): void {
+    const onDrain = this.#onDrain
+    this.#onDrain = undefined
+    onDrain?.()
+  }
+}
+
 function tellWritten(error: unknown, onWritten: () => void): void {
   if (!error) onWritten()
 }
@@ -243,15 +291,19 @@ class LiveWire implements Wire {
   readonly #chunks: Chunks
   /** Behind a 101 the connection itself. */
   readonly #out: ServerResponse | Socket
+  readonly #host: HostWrite | undefined
   #forget: (() => void) | undefined
 
-  constructor({ request, response, connection }: Exchange, chunks: Chunks) {
+  constructor(exchange: Exchange, chunks: Chunks) {
+    const { request, response, connection } = exchange
     // Nobody reads the fields of the request any more, and the stream may live for days.
     request.rawHeaders.length = 0
     this.#response = response
     this.#connection = connection
     this.#chunks = chunks
-    this.#out = response.statusCode === 101 ? connection.socket : response
+    const isUpgraded = response.statusCode === 101
+    this.#out = isUpgraded ? connection.socket : response
+    this.#host = !isUpgraded && isReplaced(response) ? new HostWrite(exchange) : undefined
     connection.isLive = true
   }
 
@@ -259,9 +311,8 @@ class LiveWire implements Wire {
     const pieces = 'pieces' in frame ? frame.pieces : [frame]
     const { socket } = this.#connection
     const isHeard = this.#response.socket !== null && socket.writable
-    // A host that has replaced the method, to compress what is written or to count it, gets all.
-    const isPlain = this.#response.write === ServerResponse.prototype.write
-    if (isHeard && isPlain && this.#out !== socket && this.#response.chunkedEncoding) {
+    const isPlain = this.#host === undefined && this.#out !== socket
+    if (isHeard && isPlain && this.#response.chunkedEncoding) {
       // Node would cut the chunk into four pieces, once for each client.
       for (const piece of pieces) socket.write(this.#chunks.of(piece))
       // Mostly the system has taken it by now: a callback would take objects, and a tick.
@@ -271,13 +322,9 @@ class LiveWire implements Wire {
     }
     const last = pieces.length - 1
     for (const piece of pieces.slice(0, last)) this.#out.write(piece)
-    if (!isPlain && this.#out !== socket) {
-      // Such methods often know of no callback.
-      if (this.#out.write(pieces[last] ?? '')) onWritten()
-      else this.#out.once('drain', onWritten)
-      return
-    }
-    this.#out.write(pieces[last] ?? '', (error) => tellWritten(error, onWritten))
+    const piece = pieces[last] ?? Buffer.of()
+    if (this.#host !== undefined) this.#host.write(piece, onWritten)
+    else this.#out.write(piece, (error) => tellWritten(error, onWritten))
   }
 
   end(): void {

@@ -68,6 +68,7 @@ interface Watched {
   /** Bytes that the client's side had taken at the last check. */
   taken: number
   idleChecks: number
+  isWaiting: (() => boolean) | undefined
 }
 
 /**
@@ -83,10 +84,18 @@ export class StallWatch {
     this.#clock = clock
   }
 
-  /** Watches a socket in which bytes wait, for as long as they do. */
-  watch(socket: Socket): void {
-    if (this.#watched.has(socket)) return
-    this.#watched.set(socket, { taken: takenBytes(socket), idleChecks: 0 })
+  /**
+   * Watches a socket in which bytes wait, for as long as they do.
+   *
+   * @param isWaiting Whether some wait elsewhere, to get there.
+   */
+  watch(socket: Socket, isWaiting?: () => boolean): void {
+    const watched = this.#watched.get(socket)
+    if (watched !== undefined) {
+      watched.isWaiting = isWaiting
+      return
+    }
+    this.#watched.set(socket, { taken: takenBytes(socket), idleChecks: 0, isWaiting })
     if (!this.#isWaiting) this.#wait()
   }
 
@@ -101,7 +110,8 @@ export class StallWatch {
       watched.idleChecks = taken === watched.taken ? watched.idleChecks + 1 : 0
       watched.taken = taken
       if (watched.idleChecks >= CHECKS) socket.destroy()
-      if (socket.destroyed || socket.writableLength === 0) this.#watched.delete(socket)
+      const isEmpty = socket.writableLength === 0 && watched.isWaiting?.() !== true
+      if (socket.destroyed || isEmpty) this.#watched.delete(socket)
     }
     this.#isWaiting = false
     if (this.#watched.size > 0) this.#wait()

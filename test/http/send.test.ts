@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
 import { describe, it, type TestContext } from 'node:test'
+import { createGzip } from 'node:zlib'
 import { route } from '../../src/http/call.ts'
 import { LINGER_MS } from '../../src/http/silence.ts'
 import { empty, text, type BlobBody, type Reply } from '../../src/http/reply.ts'
 import { defer } from '../support/defer.ts'
 import { FakeClock } from '../support/fake-clock.ts'
-import { head, serveKernel, type KernelOptions } from '../support/http-kernel.ts'
+import { findServer, head, serveKernel, type KernelOptions } from '../support/http-kernel.ts'
 import fc from '../support/property.ts'
 import type { RawClient } from '../support/raw-http.ts'
 import { MIB } from '../../src/core/limits.ts'
@@ -234,6 +236,76 @@ describe('a blob', () => {
   })
 })
 
+/** What hosts put in the place of `response.write`; none of them knows of a callback. */
+const HOSTS: Readonly<Record<string, (response: ServerResponse) => void>> = {
+  'passes on the chunk alone': (response) => {
+    const write = response.write.bind(response)
+    response.write = (chunk: unknown) => write(chunk)
+  },
+  'returns nothing': (response) => {
+    const write = response.write.bind(response)
+    const logged = (...all: Parameters<typeof write>): void => void write(...all)
+    Reflect.set(response, 'write', logged)
+  },
+  /** As the package `compression` does. */
+  compresses: (response) => {
+    const gzip = createGzip()
+    const [write, end, on] = [response.write, response.end, response.on]
+    response.write = (chunk: unknown) => {
+      assert.ok(Buffer.isBuffer(chunk))
+      return gzip.write(chunk)
+    }
+    response.end = () => {
+      gzip.end()
+      return response
+    }
+    Reflect.set(response, 'on', (type: string, listener: () => void) => {
+      if (type === 'drain') gzip.on(type, listener)
+      else Reflect.apply(on, response, [type, listener])
+      return response
+    })
+    const { writeHead } = response
+    response.writeHead = (status: number) => {
+      return Reflect.apply(writeHead, response, [status, { 'Content-Encoding': 'gzip' }])
+    }
+    gzip.on('data', (chunk) => {
+      if (!Reflect.apply(write, response, [chunk])) gzip.pause()
+    })
+    Reflect.apply(on, response, ['drain', () => gzip.resume()])
+    gzip.on('end', () => Reflect.apply(end, response, []))
+  },
+}
+
+describe('behind a host that replaced what writes', () => {
+  const size = 12 * MIB
+  // No two blocks are the same: one that is overwritten too early is seen.
+  const bytes = Buffer.alloc(size)
+  for (let at = 0; at < size; at += 4) bytes.writeUInt32BE(Math.imul(at, 0x9e3779b1) >>> 0, at)
+
+  for (const [name, replace] of Object.entries(HOSTS)) {
+    it(`and ${name}, a blob comes whole`, async (t) => {
+      const { blob, counts } = blobOf(bytes)
+      const { get, port } = await serve(t, { status: 200, body: blob })
+      findServer(port).prependListener('request', (_request, response) => replace(response))
+      const response = await get()
+      assert.ok(Buffer.from(await response.arrayBuffer()).equals(bytes))
+      assert.equal(counts.closed, 1)
+    })
+
+    it(`and ${name}, little of a blob is read for a client that reads none`, async (t) => {
+      const endless = blobOf(Buffer.concat(Array.from({ length: 6 }, () => bytes)))
+      const clock = new FakeClock()
+      const { connect, port } = await serve(t, { status: 200, body: endless.blob }, { clock })
+      findServer(port).prependListener('request', (_request, response) => replace(response))
+      const client = await connect()
+      client.socket.pause()
+      client.send(head('GET /it'))
+      await passTimeUntilClosed(client, clock)
+      assert.ok(endless.counts.read < endless.blob.size / 2, String(endless.counts.read))
+    })
+  }
+})
+
 describe('an unwanted request body', () => {
   /** Serves with a clock that goes on when the test says so. */
   async function refuse(t: TestContext, options: KernelOptions = {}) {
@@ -363,12 +435,12 @@ describe('a client that stops reading', () => {
     await (await connect()).send(head('GET /go')).read()
     await passTimeUntilClosed(client, clock)
   })
-
-  /** Half-open: what tells the client is the reset, once it sends again. */
-  async function passTimeUntilClosed({ socket }: RawClient, clock: FakeClock): Promise<void> {
-    while (!socket.destroyed) {
-      clock.advance(1000)
-      await new Promise((resolve) => socket.write(head('GET /'), resolve))
-    }
-  }
 })
+
+/** Half-open: what tells the client is the reset, once it sends again. */
+async function passTimeUntilClosed({ socket }: RawClient, clock: FakeClock): Promise<void> {
+  while (!socket.destroyed) {
+    clock.advance(1000)
+    await new Promise((resolve) => socket.write(head('GET /'), resolve))
+  }
+}
