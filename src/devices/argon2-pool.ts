@@ -164,6 +164,6 @@ function memoryError(): DomainError {
   return new DomainError('VERIFIER_BUSY', message)
 }
 
-function closedError(): Error {
-  return new Error('Cannot verify a password: the verifier is closed')
+function closedError(): DomainError {
+  return new DomainError('STATION_CLOSED', 'Cannot verify a password: the verifier is closed')
 }

@@ -210,7 +210,9 @@ export class JsonDeviceRegistry implements DeviceRegistry {
 
   #change<T>(change: () => Promise<T>): Promise<T> {
     return this.#changes.run(() => {
-      if (this.#isClosed) throw new Error('Cannot change devices: the registry is closed')
+      if (this.#isClosed) {
+        throw new DomainError('STATION_CLOSED', 'Cannot change devices: the registry is closed')
+      }
       return change()
     })
   }

@@ -40,8 +40,10 @@ export interface Gateway extends RequestListener {
  * @returns A listener for `request` *and* `checkContinue` events: without the latter, Node tells
  *   clients to go on before anybody has checked who they are.
  */
-export function createGateway(ports: GatewayPorts, options: GatewayOptions): Gateway {
-  const { isDraining = () => false, trustedProxies = [], publicUrl, heartbeatMs } = options
+export function createGateway(ports: GatewayPorts, given: GatewayOptions): Gateway {
+  const isDraining = (): boolean => given.isDraining?.() === true || ports.isClosed?.() === true
+  const options = { ...given, isDraining }
+  const { trustedProxies = [], publicUrl, heartbeatMs } = options
   const streams = new DeviceStreams({ ...ports, heartbeatMs })
   const { devices, circleTime } = ports
   const routes = deviceRoutes(ports, streams, options).map((route) =>

@@ -20,6 +20,7 @@ const ANSWERS: Readonly<Record<DomainErrorCode, HttpErrorCode>> = {
   BLOB_GONE: 'NOT_FOUND',
   VERIFIER_BUSY: 'OVERLOADED',
   CREDENTIAL_GONE: 'UNAUTHORIZED',
+  STATION_CLOSED: 'DRAINING',
   // The rest happens on the desktop, in pairing, in joining and at start, never on this listener.
   GROUP_EMPTY: 'INTERNAL',
   PACKAGE_MISSING: 'INTERNAL',

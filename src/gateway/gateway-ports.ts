@@ -33,6 +33,8 @@ export interface GatewayPorts {
   readonly onLoginRefused?:
     | ((username: string, address: string | undefined) => string | undefined)
     | undefined
+  /** Whether what is behind these ports is closed: requests are refused with 503. */
+  readonly isClosed?: (() => boolean) | undefined
   /** Needed where there is a circle. */
   readonly circleTime?: CircleTime | undefined
   /** Where pushed files land, as it is now; `undefined` where they land nowhere. */

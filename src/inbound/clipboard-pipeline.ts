@@ -99,6 +99,7 @@ export class ClipboardPipeline implements InboundPipeline {
   readonly #effects: Effect[] = []
   /** The push that made the current item current, for telling a repetition. */
   #lastPush: LastPush | undefined
+  #isClosed = false
 
   constructor(deps: PipelineDeps) {
     this.#deps = deps
@@ -113,6 +114,7 @@ export class ClipboardPipeline implements InboundPipeline {
   apply(inbound: InboundItem): Promise<AppliedItem> {
     const key = queueKeyOf(inbound.origin)
     return this.#senders.run(key, async () => {
+      if (this.#isClosed) throw closed()
       const turns = new Turns()
       const turn = turns.take()
       this.#turns.set(key, turns)
@@ -133,6 +135,13 @@ export class ClipboardPipeline implements InboundPipeline {
     const key = queueOf(deviceId)
     void this.#turns.get(key)?.interrupt(credentialGone())
     return this.#senders.idle(key)
+  }
+
+  /** Refuses items from now on. Resolves when nothing is done any more for those that came. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const turns of this.#turns.values()) void turns.interrupt(closed())
+    await Promise.all([...this.#turns.keys()].map((key) => this.#senders.idle(key)))
   }
 
   async #apply(inbound: InboundItem, turn: Turn): Promise<AppliedItem> {
@@ -327,6 +336,10 @@ export class ClipboardPipeline implements InboundPipeline {
 
 function credentialGone(): DomainError {
   return new DomainError('CREDENTIAL_GONE', 'Cannot apply the item: its sender was shut out')
+}
+
+function closed(): DomainError {
+  return new DomainError('STATION_CLOSED', 'Cannot apply the item: the station is closed')
 }
 
 /** The queue of a sender, in which its items keep their order. */

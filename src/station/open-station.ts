@@ -68,7 +68,10 @@ export interface Station extends GatewayPorts {
   readonly transfers: RunningTransfers
   readonly circleTime: CircleClock
   readonly peerStore: PeerStore
-  /** Writes what is pending, ends workers and timers, and gives the directory back. */
+  /**
+   * Refuses what is under way and comes later, writes what is pending, ends workers and timers, and
+   * gives the directory back: nothing is written there any more.
+   */
   close(): Promise<void>
 }
 
@@ -80,6 +83,7 @@ export interface Station extends GatewayPorts {
 export async function openStation(options: OpenStationOptions): Promise<Station> {
   const { clock = systemClock, logger = createStreamLogger(process.stderr, 'warn') } = options
   const cleanup = new AsyncCleanup()
+  let isClosed = false
   try {
     const directory = await openDataDirectory({ path: options.dataDir })
     cleanup.add(async () => {
@@ -124,6 +128,8 @@ export async function openStation(options: OpenStationOptions): Promise<Station>
     const inbound = new ClipboardPipeline({
       ...{ ...shared, blobs, maxTextBytes, hashText, devices },
     })
+    // Another station may open the directory then, of what was written to the end.
+    cleanup.add(() => inbound.close())
     // Shutting a device out is done once nothing that it sent can change anything.
     devices.onCredentialGone((deviceId) => staging.drop(deviceId))
     devices.onCredentialGone((deviceId) => inbound.shutOut(deviceId))
@@ -136,7 +142,11 @@ export async function openStation(options: OpenStationOptions): Promise<Station>
       refusedLogins,
       transfers: new RunningTransfers(),
       onLoginRefused: (username, address) => refusedLogins.note(username, address),
-      close: () => cleanup.run(),
+      isClosed: () => isClosed,
+      close: () => {
+        isClosed = true
+        return cleanup.run()
+      },
     }
   } catch (error) {
     await cleanup.run()

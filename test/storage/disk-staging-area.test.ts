@@ -509,7 +509,8 @@ describe('what is staged on disk', () => {
       const first = await openTestStorage(t, { limits })
       await stage(first, 'a', 'aaaa')
       await stage(first, 'b', 'bbbb', 'did_b')
-      for (const storage of [first, await first.restart()]) {
+      for (const isLater of [false, true]) {
+        const storage = isLater ? await first.restart() : first
         const device = { deviceId: 'did_a', declaredSize: 7 }
         await assert.rejects(storage.staging.admit(device), NO_SPACE)
         await assert.rejects(storage.staging.admit({ ...device, deviceId: 'did_c' }), NO_SPACE)

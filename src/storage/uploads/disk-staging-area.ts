@@ -16,7 +16,7 @@ import type { DiskBlobStore } from '../blobs/disk-blob-store.ts'
 import type { DiskSpace } from '../home/disk-space.ts'
 import { uploadTooLarge } from '../blobs/growing-blob.ts'
 import { loadUploads } from './load-uploads.ts'
-import { expired, shutOut, tooMany } from './reasons.ts'
+import { closed, expired, shutOut, tooMany } from './reasons.ts'
 import { sizeOf, StagingRoom } from './staging-room.ts'
 import { PARTIAL, STAGED, UploadRecords } from './upload-records.ts'
 import { Upload, type UploadDeps } from './upload.ts'
@@ -55,6 +55,7 @@ export class DiskStagingArea implements StagingArea {
   #sequence = 0
   #unreadable: readonly string[] = []
   #cancelExpiry: (() => void) | undefined
+  #isClosed = false
 
   private constructor(options: DiskStagingAreaOptions) {
     this.#options = options
@@ -179,13 +180,19 @@ export class DiskStagingArea implements StagingArea {
     await Promise.all(ended)
   }
 
-  /** Ends the timer and what is under way; what is staged or has come stays. */
+  /** Ends the timer and what is under way; what is staged or has come stays. Takes no more. */
   async close(): Promise<void> {
+    this.#isClosed = true
     this.#cancelExpiry?.()
-    await Promise.all([...this.#uploads].map((upload) => upload.close()))
+    const closing = [...this.#uploads].map((upload) => {
+      upload.isClosed = true
+      return upload.close()
+    })
+    await Promise.all(closing)
   }
 
   #add(source: UploadSource, isResumable: boolean): Upload {
+    if (this.#isClosed) throw closed()
     if (this.#options.devices?.isValid(source) === false) throw shutOut()
     const begunAt = this.#options.clock.now()
     const upload = new Upload(this.#deps, source, { isResumable, begunAt })
@@ -310,7 +317,7 @@ export class DiskStagingArea implements StagingArea {
 
   #scheduleExpiry(): void {
     const left = this.#remaining()
-    if (this.#cancelExpiry !== undefined || left.size === 0) return
+    if (this.#isClosed || this.#cancelExpiry !== undefined || left.size === 0) return
     const delayMs = [...left.values()].reduce((least, ms) => Math.min(least, ms), Infinity)
     this.#cancelExpiry = this.#options.clock.after(Math.max(0, delayMs), () => {
       this.#cancelExpiry = undefined

@@ -22,6 +22,11 @@ export function shutOut(): DomainError {
   return new DomainError('CREDENTIAL_GONE', 'Cannot keep the upload: its sender was shut out')
 }
 
+/** Another program may have the data directory. */
+export function closed(): DomainError {
+  return new DomainError('STATION_CLOSED', 'Cannot keep the upload: the station is closed')
+}
+
 /** Its device began too many after it. */
 export function tooMany(): DomainError {
   return new DomainError('NO_SPACE', 'Cannot go on with the upload: its device began too many')

@@ -49,6 +49,8 @@ export class UploadFacts {
   isComplete = false
   /** Whether it answers to its token no more. */
   isForgotten = false
+  /** Whether nobody may go on with it, although what has come stays. */
+  isClosed = false
 
   constructor(source: UploadSource, kind: UploadKind, expiresAt: number) {
     const { isResumable = false, token = newBlobName(), sequence = 0, begunAt = 0 } = kind
@@ -71,8 +73,13 @@ export class UploadFacts {
 
   /** Whether it answers to its token: to go on with it, or that it is complete. */
   get isRemembered(): boolean {
-    if (!this.isResumable || this.isForgotten) return false
+    if (!this.isResumable || this.isForgotten || this.isClosed) return false
     return this.isComplete || this.reason === undefined
+  }
+
+  /** Whether it comes in one piece, and nothing of it is kept yet. */
+  get isPassing(): boolean {
+    return !this.isResumable && ['coming', 'whole', 'kept'].includes(this.state)
   }
 
   /** @throws The reason for which it has to end. */

@@ -22,7 +22,7 @@ import type { DiskBlobStore } from '../blobs/disk-blob-store.ts'
 import { isDiskFailure } from '../home/disk-errors.ts'
 import type { Allowance, DiskSpace } from '../home/disk-space.ts'
 import type { GrowingBlob } from '../blobs/growing-blob.ts'
-import { gone, isTooMuch, seized } from './reasons.ts'
+import { closed, gone, isTooMuch, seized } from './reasons.ts'
 import { UploadFacts, type UploadKind, type UploadState } from './upload-facts.ts'
 import { OwnRecords, type RecordFolders } from './upload-records.ts'
 
@@ -139,7 +139,7 @@ export class Upload extends UploadFacts implements PartialUpload {
 
   async seize(): Promise<PartialHold> {
     for (;;) {
-      if (!this.isRemembered) throw this.reason ?? gone()
+      if (!this.isRemembered) throw this.isClosed ? closed() : (this.reason ?? gone())
       if (!this.isHeld) break
       await this.#turns.interrupt(seized())
     }
@@ -221,9 +221,9 @@ export class Upload extends UploadFacts implements PartialUpload {
     })
   }
 
-  /** Lets go of the file; what has come survives a power cut. */
+  /** Lets go of the file; what has come of a resumable one survives a power cut. */
   async close(): Promise<void> {
-    if (!this.isResumable || this.isComplete) return
+    if (!this.isResumable || this.isComplete) return this.isPassing ? this.end(closed()) : undefined
     await this.#turns.interrupt(seized())
     const file = this.#file
     if (file === undefined || this.state !== 'resting') return
