@@ -325,11 +325,13 @@ export class ClipboardPipeline implements InboundPipeline {
   }
 
   #runLater(effect: Effect, stored: StoredItem, origin: Origin, wishes: Wishes): void {
-    setImmediate(() => {
-      effect(stored, origin, wishes).catch((error: unknown) => {
+    setImmediate(async () => {
+      try {
+        await effect(stored, origin, wishes)
+      } catch (error) {
         const { type } = stored.item
         this.#deps.logger.error('Cannot hand the item on', { type, reason: messageOf(error) })
-      })
+      }
     })
   }
 }

@@ -116,7 +116,7 @@ export async function openStation(options: OpenStationOptions): Promise<Station>
     cleanup.add(() => storage.close())
 
     const { blobs, staging, latest } = storage
-    const changes = new ChangeHub()
+    const changes = new ChangeHub(logger)
     const maxTextBytes = options.maxMetadataBytes
     const peerStore = await JsonPeerStore.open(join(directory.path, PEERS_FILE))
     const file = new DiskPrivateFile(join(directory.path, MEMBER_FILE))

@@ -43,7 +43,7 @@ async function setUp(
   const { blobs, staging, latest, blobFiles } = await openTestStorage(t, { clock })
   const countWaiting = () => staging.stats().uploads
   const logger = new CaptureLogger()
-  const changes = new ChangeHub()
+  const changes = new ChangeHub(logger)
   const seen: Change[] = []
   changes.subscribe((change) => seen.push(change))
   const deps = { staging, latest, changes, clock, logger, maxTextBytes: 100, member, devices }
@@ -56,6 +56,7 @@ async function setUp(
     return inbound.apply({ ...ITEM, bytes: { kind: 'staged' }, ...item })
   }
   return {
+    changes,
     blobs,
     staging,
     latest,
@@ -389,6 +390,24 @@ describe('applying', () => {
     const ends = results.map(({ status }) => status)
     assert.deepEqual(ends, ['fulfilled', 'rejected', 'fulfilled'])
     assert.equal(latest.current?.item.text, 'two')
+  })
+
+  it('does not fail when a listener does, and tells all others', async (t) => {
+    const { changes, seen, logger, pushText } = await setUp(t)
+    const later: Change[] = []
+    changes.subscribe(() => {
+      throw new Error('broken')
+    })
+    changes.subscribe((change) => later.push(change))
+    await pushText('secret')
+    assert.equal(later.length, 1)
+    assert.deepEqual(later, seen)
+    const errors = logger.lines.filter(({ level }) => level === 'error')
+    assert.deepEqual(
+      errors.map(({ message }) => message),
+      ['Cannot tell that the item changed'],
+    )
+    assert.ok(!logger.text.includes('secret'))
   })
 
   it('does not fail when an effect does, and says so in the log without content', async (t) => {

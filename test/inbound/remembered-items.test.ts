@@ -34,7 +34,7 @@ function setUp(most = 20, maxBytes: number = MAX_RECENT_BYTES) {
   const inbound = new ClipboardPipeline({
     staging: { take: () => undefined, takeBatch: () => undefined },
     latest,
-    changes: new ChangeHub(),
+    changes: new ChangeHub(logger),
     clock,
     logger,
   })

@@ -56,7 +56,7 @@ export async function serveGateway(t: TestContext, options: ServeGatewayOptions 
     drop: (...of) => area.drop(...of),
     ...options.staging,
   }
-  const changes = new ChangeHub()
+  const changes = new ChangeHub(logger)
   const maxTextBytes = options.maxMetadataBytes
   const { member, circleTime } = options
   const devices = new MemoryDeviceRegistry(() => clock.now())

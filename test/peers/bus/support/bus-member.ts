@@ -130,7 +130,7 @@ export class BusMember {
   readonly logger = new CaptureLogger()
   /** What was pulled, and from where. */
   readonly pulls: string[] = []
-  readonly #changes = new ChangeHub()
+  readonly #changes = new ChangeHub(this.logger)
   readonly #membership: Membership
   readonly time: CircleClock
   current: StoredItem | undefined
