@@ -61,6 +61,9 @@ export function createDeviceAdmin(options: DeviceAdminOptions): Admin {
     const base = baseOf(url)
     checkLinkable(base.url, wanted.username, wanted.password)
     const minted = await devices.add({ ...wanted, linkUrl: base.url }, signal)
+    // Its password was seen by nobody.
+    if (signal?.aborted === true) await devices.revoke(minted.device.id)
+    signal?.throwIfAborted()
     return toPairing(minted, base, hasPhonePage)
   }
 

@@ -12,6 +12,7 @@ import { createFakeAdmin, PHONE, type FakeAdmin } from '../support/fake-admin.ts
 import { FakeClock } from '../support/fake-clock.ts'
 import { FakeHasher } from '../support/fake-hasher.ts'
 import { Mailbox } from '../support/mailbox.ts'
+import { MemoryDeviceRegistry } from '../support/memory-device-registry.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { openControl, OWNER } from './support/open-control.ts'
 
@@ -83,6 +84,20 @@ describe('a password that nobody waits for any more', () => {
     assert.deepEqual([await readFile(path, 'utf8'), devices.revision], before)
     assert.deepEqual(logger.lines, [])
     await devices.close()
+  })
+
+  it('leaves no device, where it was paired by the time that its asker had gone', async () => {
+    const registry = new MemoryDeviceRegistry()
+    const asker = new AbortController()
+    const { add } = registry
+    registry.add = async (wanted) => {
+      const minted = await add.call(registry, wanted)
+      asker.abort()
+      return minted
+    }
+    const admin = createFakeAdmin({}, true, registry)
+    await assert.rejects(admin.pair(PHONE, asker.signal), { name: 'AbortError' })
+    assert.deepEqual(registry.list(), [])
   })
 })
 
