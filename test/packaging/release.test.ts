@@ -27,7 +27,7 @@ describe('a release', needs('make', 'tar', 'ar', 'dpkg-deb', 'sha256sum'), () =>
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'clipgate-test-'))
     await mkdir(join(folder, 'one'))
-    release = await makeRelease(join(folder, 'one'))
+    release = await makeRelease(join(folder, 'one'), {})
   })
   after(() => rm(folder, { recursive: true, force: true }))
 

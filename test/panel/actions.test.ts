@@ -100,7 +100,7 @@ describe('what the panel does with the item', needs('chromium'), () => {
     assert.match(panel.page.url(), /^http:\/\/127\.0\.0\.1:/)
   })
 
-  it('says so when the browser does not let it copy', async (t) => {
+  it('says so when the browser does not let it copy, and offers of a file what can be done with it', async (t) => {
     const panel = await openPanel(t)
     const phone = await panel.pairPhone('Pixel')
     await phone.pushText('x')
@@ -110,11 +110,7 @@ describe('what the panel does with the item', needs('chromium'), () => {
     await itemOf(panel).getByRole('button', { name: 'Copy' }).click()
     await itemOf(panel).getByText('This browser does not let the page copy').waitFor()
     panel.assertCalm()
-  })
 
-  it('offers of a file what can be done with it', async (t) => {
-    const panel = await openPanel(t)
-    const phone = await panel.pairPhone('Pixel')
     await phone.pushFile('File', 'notes.txt', Buffer.from('x'))
     await itemOf(panel).getByRole('button', { name: 'Save' }).waitFor()
     assert.equal(await itemOf(panel).getByRole('button', { name: 'Copy' }).isVisible(), false)
@@ -125,19 +121,6 @@ describe('what the panel does with the item', needs('chromium'), () => {
 })
 
 describe('sending from the panel', needs('chromium'), () => {
-  it('sends what is typed', async (t) => {
-    const panel = await openPanel(t)
-    const phone = await panel.pairPhone('Pixel')
-    const field = pushOf(panel).getByLabel('Text to send')
-    await field.fill('two\nlines')
-    await field.press('Control+Enter')
-    await pushOf(panel).getByText('The text was sent.').waitFor()
-    assert.equal((await phone.document())['text'], 'two\nlines')
-    assert.equal(await field.inputValue(), '')
-    await itemOf(panel).getByText('pushed on this computer').waitFor()
-    panel.assertCalm()
-  })
-
   it('sends files that are chosen, one after the other', async (t) => {
     const panel = await openPanel(t)
     const phone = await panel.pairPhone('Pixel')
@@ -187,9 +170,17 @@ describe('sending from the panel', needs('chromium'), () => {
     await pushOf(panel).getByText('The text was sent.').waitFor()
   })
 
-  it('sends what is dropped or pasted anywhere', async (t) => {
+  it('sends what is typed, and what is dropped or pasted anywhere', async (t) => {
     const panel = await openPanel(t)
     const phone = await panel.pairPhone('Pixel')
+    const field = pushOf(panel).getByLabel('Text to send')
+    await field.fill('two\nlines')
+    await field.press('Control+Enter')
+    await pushOf(panel).getByText('The text was sent.').waitFor()
+    assert.equal((await phone.document())['text'], 'two\nlines')
+    assert.equal(await field.inputValue(), '')
+    await itemOf(panel).getByText('pushed on this computer').waitFor()
+
     const bring = (type: 'drop' | 'paste', fill: string): Promise<unknown> =>
       panel.page.evaluate(`{
         const data = new DataTransfer()

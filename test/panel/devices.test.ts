@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { ownerOf } from '../support/owner.ts'
 import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import {
@@ -16,16 +17,17 @@ import { readQr } from './support/read-qr.ts'
 const EVIL = '<img src=x onerror=alert(1)>"><script>alert(2)</script>'
 
 describe('the devices in the panel', needs('chromium'), () => {
-  it('appear when they are paired elsewhere, with when, where and as what they were seen', async (t) => {
+  it('appear when they are paired elsewhere, with when, where and as what they were seen, and their open event streams', async (t) => {
     const { page, daemon } = await openPanel(t)
     await page.getByText('No device yet').waitFor()
     const paired = await daemon.pair('Pixel')
+    const phone = createPhone(paired, daemon.ready.gateway)
     const row = deviceRow(page, 'Pixel')
     await row.getByText(paired.username).waitFor()
     await row.getByText('never').waitFor()
 
     const headers = { 'user-agent': 'SyncClipboard/2.8.4 (Android)' }
-    await createPhone(paired, daemon.ready.gateway).fetch('/Sync.json', { headers })
+    await phone.fetch('/Sync.json', { headers })
     await row.getByText('just now').waitFor()
     await row.getByText('127.0.0.1').waitFor()
     await row
@@ -34,12 +36,7 @@ describe('the devices in the panel', needs('chromium'), () => {
       .waitFor()
     await row.getByRole('time').focus()
     await row.getByText(String(new Date().getFullYear())).waitFor()
-  })
 
-  it('show their open event streams, until those end', async (t) => {
-    const { page, pairPhone } = await openPanel(t)
-    const phone = await pairPhone('Pixel')
-    const row = deviceRow(page, 'Pixel')
     const away = new AbortController()
     const stream = await phone.fetch('/api/sse/clipboard', { signal: away.signal })
     assert.equal(stream.status, 200)
@@ -115,23 +112,20 @@ describe('the devices in the panel', needs('chromium'), () => {
     assertCalm()
   })
 
-  it('keep the focus where it is when others come and go', async (t) => {
+  it('keep the focus where it is when others come and go, and near when the one that had it goes', async (t) => {
     const { page, daemon } = await openPanel(t)
-    await daemon.pair('One')
+    const one = await daemon.pair('One')
+    const owner = await ownerOf(daemon)
     const button = page.getByRole('button', { name: 'New password for One' })
     await button.focus()
     const other = await daemon.pair('Another')
     await deviceRow(page, 'Another').waitFor()
-    await daemon.run('revoke', other.id)
+    await owner.revoke(other.id)
     await deviceRow(page, 'Another').waitFor({ state: 'detached' })
     assert.equal(await isFocused(button), true)
-  })
 
-  it('leave the focus near when the one that had it goes', async (t) => {
-    const { page, daemon } = await openPanel(t)
-    const paired = await daemon.pair('One')
     await page.getByRole('button', { name: 'Remove One' }).focus()
-    await daemon.run('revoke', paired.id)
+    await owner.revoke(one.id)
     await page.getByText('No device yet').waitFor()
     assert.equal(await isFocused(page.getByRole('heading', { name: 'Devices' })), true)
   })

@@ -14,7 +14,7 @@ const SOURCES = /^(?:src|build|deploy|docs|Makefile|[A-Z]+(?:\.md)?|.*\.json)$/
 /**
  * Makes a release in an empty folder.
  *
- * @param env What is other than here. With it everything is built once more.
+ * @param env What is other than here. With it all is built once more, which depends on where packages are.
  * @param targets The platforms whose packages have a Node with them, as `TARGETS` of the Makefile.
  * @returns The folder of what was made.
  */
