@@ -48,17 +48,7 @@ describe('the phone page', needs('chromium'), () => {
     assertCalm()
   })
 
-  it('says so within a moment when it was removed, and keeps nothing of it', async (t) => {
-    const { page, daemon, device, other } = await openPhonePage(t)
-    await other.pushText('secret')
-    await page.getByText('secret').waitFor()
-    await daemon.run('revoke', device.id)
-    await page.getByText('This phone was disconnected').waitFor()
-    assert.equal(await page.getByText('secret').count(), 0)
-    assert.equal(await page.evaluate('localStorage.length'), 0)
-  })
-
-  it('stays who it is when somebody makes up a code, and becomes another by a good one', async (t) => {
+  it('stays who it is when somebody makes up a code, becomes another by a good one, and keeps nothing when it was removed', async (t) => {
     const { page, daemon, device, other, address } = await openPhonePage(t)
     const kept = () => page.evaluate<string>(`localStorage.getItem('clipgate.phone')`)
     await page.goto(`${address.split('#')[0]}#nobody:wrong`)
@@ -73,8 +63,10 @@ describe('the phone page', needs('chromium'), () => {
     assert.equal((await accepted).status(), 200)
     await page.locator('[data-way=live]').waitFor()
     assert.equal(JSON.parse(await kept()).user, second.username)
+    await page.getByText('still here').waitFor()
     await daemon.run('revoke', second.id)
     await page.getByText('This phone was disconnected').waitFor()
+    assert.equal(await page.getByText('still here').count(), 0)
     assert.equal(await page.evaluate('localStorage.length'), 0)
   })
 
@@ -90,17 +82,14 @@ describe('the phone page', needs('chromium'), () => {
     await page.getByText('before').waitFor()
   })
 
-  it('knows at once that its own network is gone', async (t) => {
+  it('knows at once that its own network is gone, and forgets this phone after two taps', async (t) => {
     const { page, other } = await openPhonePage(t)
     await page.context().setOffline(true)
     await page.locator('[data-way=away]').waitFor()
     await other.pushText('meanwhile')
     await page.context().setOffline(false)
     await page.getByText('meanwhile').waitFor()
-  })
 
-  it('forgets this phone after two taps', async (t) => {
-    const { page } = await openPhonePage(t)
     await page.getByRole('button', { name: 'Sign out on this phone' }).tap()
     await page.getByRole('button', { name: 'Tap again' }).tap()
     await page.getByText('Nothing is left in this browser').waitFor()
