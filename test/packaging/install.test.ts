@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import {
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
@@ -11,6 +20,7 @@ import {
   fakeNotifySend as fakeProgram,
   type FakeNotifySend as FakeProgram,
 } from '../support/fake-notify-send.ts'
+import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { Xvfb } from '../support/xvfb.ts'
@@ -19,6 +29,8 @@ import { makeRelease, PROJECT } from './support/make-release.ts'
 import { execute } from '../support/execute.ts'
 
 const { version } = readManifest(PROJECT)
+/** The number of what was installed before. */
+const OLDER = '0.0.9'
 
 /** Uses the program as its owner, a script and a phone would. */
 async function use(t: TestContext, root: CleanRoot, prefix: string): Promise<void> {
@@ -83,12 +95,26 @@ async function filesOf(root: CleanRoot): Promise<readonly string[]> {
 }
 
 describe('a release, where there is nothing but Node and no network,', needsCleanRoot(), () => {
-  let [folder, release] = ['', '']
+  let [folder, release, older] = ['', '', '']
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'clipgate-test-'))
     release = await makeRelease(folder)
+    older = await packOlder()
   })
   after(() => rm(folder, { recursive: true, force: true }))
+
+  /** The same with another number, in place of one that was published. */
+  async function packOlder(): Promise<string> {
+    const [path, kept] = [join(folder, 'package.json'), join(folder, 'kept')]
+    const manifest = await readFile(path, 'utf8')
+    await rename(release, kept)
+    await writeFile(path, manifest.replace(`"version": "${version}"`, `"version": "${OLDER}"`))
+    await execute(process.execPath, ['--import', 'tsx', 'build/release.ts'], { cwd: folder })
+    await rename(release, join(folder, 'older'))
+    await rename(kept, release)
+    await writeFile(path, manifest)
+    return join(folder, 'older')
+  }
 
   const deb = () => join(release, `clipgate_${version}_all.deb`)
   const archive = () => join(release, `clipgate-${version}-linux.tar.gz`)
@@ -115,15 +141,70 @@ describe('a release, where there is nothing but Node and no network,', needsClea
     const root = await makeCleanRoot(t)
     const prefix = join(root.folder, 'usr/local')
     await mkdir(prefix)
-    await execute('tar', ['-xzf', archive(), '--strip-components=1', '-C', prefix])
+    await unpack(archive(), prefix)
     await use(t, root, '/usr/local')
   })
+
+  const unpack = (file: string, prefix: string) =>
+    execute('tar', ['-xzf', file, '--strip-components=1', '-C', prefix])
+  const installs = {
+    npm: (from: string, number: string, prefix: string) => {
+      const args = ['install', '--global', '--offline', '--prefix', prefix]
+      return execute('npm', [...args, join(from, `clipgate-${number}.tgz`)])
+    },
+    tar: (from: string, number: string, prefix: string) =>
+      unpack(join(from, `clipgate-${number}-linux.tar.gz`), prefix),
+  }
+  for (const [tool, install] of Object.entries(installs)) {
+    it(`goes by ${tool} to the next version while it runs, and back`, needs('npm'), async (t) => {
+      const home = await temporaryFolder(t)
+      const prefix = join(home, '.local')
+      await mkdir(prefix)
+      const main = join(prefix, 'bin/clipgate')
+      const installed = async () =>
+        JSON.parse(await readFile(join(await realpath(main), '../../../package.json'), 'utf8'))
+      const start = () => startDaemonProcess(t, { folder: home, main, args: ['--headless'] })
+      await install(older, OLDER, prefix)
+      let daemon = await start()
+      const device = await daemon.pair('Phone')
+      const phone = () => createPhone(device, daemon.ready.gateway)
+      await phone().pushFile('File', 'a', Buffer.from('the item'))
+      const begun = await phone().fetch('/file/film.mp4', {
+        ...{ method: 'PUT', body: '0123' },
+        headers: { 'Upload-Complete': '?0', 'Upload-Length': '12' },
+      })
+      const place = begun.headers.get('location') ?? ''
+
+      for (const [from, number, offset] of [
+        [release, version, 4],
+        [older, OLDER, 8],
+      ] as const) {
+        await install(from, number, prefix)
+        assert.equal((await installed()).version, number)
+        // What ran before goes on, and commands of the other version reach it.
+        assert.equal(String(await phone().download()), 'the item')
+        await daemon.run('status')
+        assert.equal(await daemon.stop(), 0)
+        daemon = await start()
+        assert.equal(String(await phone().download()), 'the item')
+        const more = await phone().fetch(place, {
+          ...{ method: 'PATCH', body: '4567' },
+          headers: {
+            ...{ 'Upload-Complete': offset === 8 ? '?1' : '?0', 'Upload-Offset': String(offset) },
+            'Content-Type': 'application/partial-upload',
+          },
+        })
+        assert.equal(more.ok, true, String(more.status))
+      }
+      assert.equal(await daemon.stop(), 0)
+    })
+  }
 
   it('opens the panel from the menu of a desktop', needs('Xvfb', 'gio'), async (t) => {
     const home = await temporaryFolder(t)
     const prefix = join(home, '.local')
     await mkdir(prefix)
-    await execute('tar', ['-xzf', archive(), '--strip-components=1', '-C', prefix])
+    await unpack(archive(), prefix)
     const { display } = await Xvfb.start(t)
     const opener = await fakeProgram(t, 0, 'xdg-open')
     const broken = await fakeProgram(t, 3, 'xdg-open')
@@ -179,7 +260,7 @@ describe('a release, where there is nothing but Node and no network,', needsClea
 
   it('shares the clipboard of a desktop', needs('Xvfb', 'xclip'), async (t) => {
     const prefix = await temporaryFolder(t)
-    await execute('tar', ['-xzf', archive(), '--strip-components=1', '-C', prefix])
+    await unpack(archive(), prefix)
     const { display } = await Xvfb.start(t)
     const env = { DISPLAY: display }
     const daemon = await startDaemonProcess(t, { main: join(prefix, 'bin/clipgate'), env })

@@ -7,7 +7,7 @@
 import { randomBytes } from 'node:crypto'
 import { DomainError } from '../../core/domain-error.ts'
 import { arrayOf, decodeString, objectOf } from '../../lib/decoder.ts'
-import { defineJsonFile } from '../../lib/json-file.ts'
+import { defineJsonFile, NewerVersionError } from '../../lib/json-file.ts'
 import type { PrivateFile } from '../../ports/private-file.ts'
 import { MAX_ORIGINS, type KnownEpoch } from './replay-guard.ts'
 import { decodeEpoch, decodeOrigin } from './signal.ts'
@@ -97,7 +97,8 @@ async function readState(file: PrivateFile): Promise<CircleState | undefined> {
     return text === undefined ? undefined : parseMembership(text)
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
-    const remedy = 'restore it, or move it away and start again'
+    const isNewer = error instanceof NewerVersionError
+    const remedy = isNewer ? 'run that version' : 'restore it, or move it away and start again'
     const message = `Cannot read ${MEMBERSHIP_FILE}: ${error.message}; ${remedy}`
     throw new DomainError('DATA_CORRUPT', message)
   }

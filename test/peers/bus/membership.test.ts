@@ -47,6 +47,9 @@ describe('the membership of a group', () => {
       await assert.rejects(Membership.open(file, 'g', 0), { code: 'DATA_CORRUPT' })
       assert.equal(file.text, text)
     }
+    const newer = new MemoryPrivateFile('{"version":99}')
+    const message = /a newer version of clipgate wrote it; run that version$/
+    await assert.rejects(Membership.open(newer, 'g', 0), { message })
   })
 
   it('comes back as it was written, and of other text there is none', () => {
