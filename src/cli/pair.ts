@@ -49,7 +49,7 @@ async function secureUrl(admin: Pick<Admin, 'status'>): Promise<string> {
   if (url !== undefined) return url
   const reason =
     tls === undefined
-      ? 'no daemon runs that serves HTTPS: clipgate help serve, --tls-cert'
+      ? 'no daemon serves HTTPS here: clipgate serve --tls local'
       : 'the certificate names no address of this machine; give a URL with --url'
   throw new CommandError(`Cannot use --tls: ${reason}`)
 }

@@ -60,9 +60,12 @@ function describe(status: DaemonStatus, now: number): readonly Row[] {
   return rows.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]))
 }
 
-function describeTls({ urls, notAfter, error }: TlsStatus): string {
-  const where = urls.length === 0 ? 'its certificate names no address of this machine' : urls
-  return withError(`${where}; certificate until ${notAfter.slice(0, 10)}`, error)
+function describeTls({ urls, notAfter, fingerprint, error }: TlsStatus): string {
+  const names = 'its certificate names no address of this machine'
+  const where = urls.length === 0 ? names : urls.join(', ')
+  const until = `certificate until ${notAfter.slice(0, 10)}`
+  const whose = fingerprint === undefined ? until : `${until}, of the authority ${fingerprint}`
+  return withError(`${where}; ${whose}`, error)
 }
 
 /** Where devices find a listener that is bound to all addresses, as the panel has it. */

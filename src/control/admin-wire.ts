@@ -197,10 +197,11 @@ export const decodeStatus: Decoder<DaemonStatus> = objectOf({
   ),
   tls: optional(
     objectOf({
-      source: oneOf(['files']),
+      source: oneOf(['files', 'local']),
       urls: arrayOf(decodeString),
       notBefore: decodeString,
       notAfter: decodeString,
+      fingerprint: optional(decodeString),
       error: optional(decodeString),
     }),
   ),

@@ -37,7 +37,11 @@ const OVERLAY_INTERFACE = /^(?:tun|tap|utun|tailscale|wg|zt|ppp|ipsec)/i
 /** A look at the interfaces takes as long as a request on a connection of its own. */
 const FRESH_MS = 1000
 
-const isNear = createTest([...LOOPBACK, ...LINK_LOCAL, ...PRIVATE])
+/** The subnets that are near wherever they are. */
+export const NEARBY: readonly string[] = [...LOOPBACK, ...LINK_LOCAL, ...PRIVATE]
+
+/** Whether an address is in one of {@link NEARBY}. */
+export const isNear: (address: string) => boolean = createTest(NEARBY)
 
 const isPrivate = createTest(PRIVATE)
 

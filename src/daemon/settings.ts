@@ -51,7 +51,9 @@ export interface Settings extends DaemonSettings {
   readonly headless: boolean
   /** `undefined`: found out. */
   readonly clipboard: ClipboardChoice | undefined
-  /** PEM files; both, or neither: without TLS. */
+  /** `local`: with an authority of its own. */
+  readonly tls: 'off' | 'local'
+  /** PEM files; both, or neither. */
   readonly tlsCert: string | undefined
   readonly tlsKey: string | undefined
   /** `undefined`: see {@link tlsListen}. */
@@ -143,6 +145,7 @@ export const SETTINGS: { readonly [Name in SettingName]: Setting<Settings[Name]>
     'base URL to put into links',
   ),
   allowPublic: setting(FLAG, false, 'serve clients outside the local networks too, without TLS'),
+  tls: setting(choice(['off', 'local']), 'off', 'serve HTTPS too, with an authority of our own'),
   tlsCert: optionalSetting(FILE, 'none', 'serve HTTPS too, with this certificate and its chain'),
   tlsKey: optionalSetting(FILE, 'none', 'the key of that certificate; for its owner alone'),
   tlsListen: optionalSetting(

@@ -61,12 +61,14 @@ export interface ListenerStatus {
 
 /** The certificate of the listener with TLS. */
 export interface TlsStatus {
-  readonly source: 'files'
+  readonly source: 'files' | 'local'
   /** Base URLs that its certificate is good for, as links name them; the likeliest first. */
   readonly urls: readonly string[]
   /** Its validity; ISO 8601, UTC. */
   readonly notBefore: string
   readonly notAfter: string
+  /** SHA-256 of the authority that phones are to trust, in pairs; `undefined` for files. */
+  readonly fingerprint: string | undefined
   /** Why a newer certificate is not used, if there is one. */
   readonly error: string | undefined
 }

@@ -199,6 +199,7 @@ describe('clipgate status', () => {
       urls: ['https://desk.example:42722'],
       notBefore: '2026-01-01T00:00:00.000Z',
       notAfter: '2026-04-01T00:00:00.000Z',
+      fingerprint: 'AB:CD',
       error: 'the key belongs to another certificate',
     } as const
     const listeners = [{ name: 'tls', urls: ['https://0.0.0.0:42722'], error: undefined }] as const
@@ -206,7 +207,7 @@ describe('clipgate status', () => {
     const run = await beside(t, { ...createFakeAdmin(), status })
     assert.deepEqual(JSON.parse((await run(['status', '--json'])).stdout).tls, tls)
     const line =
-      'HTTPS      https://desk.example:42722; certificate until 2026-04-01: the key belongs to another certificate'
+      'HTTPS      https://desk.example:42722; certificate until 2026-04-01, of the authority AB:CD: the key belongs to another certificate'
     const { stdout } = await run(['status'])
     assert.ok(stdout.includes(line), stdout)
   })

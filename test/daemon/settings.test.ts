@@ -75,6 +75,7 @@ describe('loadSettings()', () => {
       busCa: undefined,
       publicUrl: undefined,
       allowPublic: false,
+      tls: 'off',
       tlsCert: undefined,
       tlsKey: undefined,
       tlsListen: undefined,

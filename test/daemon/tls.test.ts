@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { chmod, copyFile } from 'node:fs/promises'
+import { X509Certificate } from 'node:crypto'
+import { chmod, copyFile, readFile, stat, writeFile } from 'node:fs/promises'
 import { request, type RequestOptions } from 'node:https'
 import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
@@ -8,7 +9,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { listSecureAddresses } from '../../src/daemon/addresses.ts'
 import { startDaemon, type Daemon } from '../../src/daemon/start-daemon.ts'
 import type { Settings } from '../../src/daemon/settings.ts'
-import { LOOK_MS } from '../../src/tls/identity-files.ts'
+import { LOOK_MS } from '../../src/tls/follow-identity.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
 import { makeAuthority, makeCertificate } from '../support/certificates.ts'
 import { FakeClock } from '../support/fake-clock.ts'
@@ -105,7 +106,7 @@ describe('a daemon with TLS', () => {
     assert.match((await admin.status()).tls?.error ?? '', /the key belongs to another/)
 
     await copyFile(second.keyPath, tlsKey)
-    await told('was read again')
+    await told('is another one')
     assert.equal(await served(url, authority.cert), 'second')
     const { tls } = await admin.status()
     assert.deepEqual([tls?.error, tls?.urls[0]?.includes('other.example')], [undefined, true])
@@ -125,6 +126,58 @@ describe('a daemon with TLS', () => {
     await assert.rejects(without.start(), /--tls-cert without --tls-key/)
     const missing = await setUp(t, { tlsCert: '/nowhere/cert.pem' })
     await assert.rejects(missing.start(), /--tls-cert \/nowhere\/cert\.pem: there is no such file/)
+  })
+})
+
+describe('a daemon with TLS and an authority of its own', () => {
+  const local = { tls: 'local', tlsCert: undefined, tlsKey: undefined } as const
+  const inFolder = (folder: string) => join(folder, 'data', 'tls-authority.pem')
+
+  it('is trusted by whoever trusts that, after a restart too', async (t) => {
+    const { start, folder } = await setUp(t, local)
+    const daemon = await start()
+    const ca = await readFile(inFolder(folder), 'utf8')
+    assert.equal((await stat(inFolder(folder))).mode & 0o777, 0o600)
+    const { tls } = await daemon.admin.status()
+    assert.equal(tls?.source, 'local')
+    assert.equal(tls.fingerprint, new X509Certificate(ca).fingerprint256)
+    assert.equal(await served(daemon.ready.listening[1] ?? '', ca), 'clipgate')
+    await daemon.stop()
+    const again = await start()
+    assert.equal(await served(again.ready.listening[1] ?? '', ca), 'clipgate')
+    assert.equal(await readFile(inFolder(folder), 'utf8'), ca)
+  })
+
+  it('makes its certificate anew before that ends', async (t) => {
+    const { start, folder, clock, logger } = await setUp(t, local)
+    // The clients of this test live in the present.
+    clock.jump(-370 * 86_400_000)
+    const { ready, admin } = await start()
+    const before = (await admin.status()).tls?.notAfter ?? ''
+    clock.jump(370 * 86_400_000)
+    clock.advance(LOOK_MS)
+    while (!logger.text.includes('another one'))
+      await new Promise((resolve) => setImmediate(resolve))
+    const after = (await admin.status()).tls?.notAfter ?? ''
+    assert.ok(Date.parse(after) - Date.parse(before) >= 370 * 86_400_000)
+    const ca = await readFile(inFolder(folder), 'utf8')
+    assert.equal(await served(ready.listening[1] ?? '', ca), 'clipgate')
+    assert.doesNotMatch(logger.text, /PRIVATE|BEGIN/)
+  })
+
+  it('refuses an authority that others may read, that is none, or that is over', async (t) => {
+    const { start, folder, clock } = await setUp(t, local)
+    await (await start()).stop()
+    const path = inFolder(folder)
+    await chmod(path, 0o644)
+    await assert.rejects(start(), /tls-authority\.pem: others may read it/)
+    await chmod(path, 0o600)
+    clock.jump(11 * 365 * 86_400_000)
+    await assert.rejects(start(), /good from .* to .*; set the clock, or remove it/)
+    await writeFile(path, 'nothing')
+    await assert.rejects(start(), /its certificate is none; remove it/)
+    const both = await setUp(t, { tls: 'local' })
+    await assert.rejects(both.start(), /choose one of the two/)
   })
 })
 
