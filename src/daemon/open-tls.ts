@@ -5,6 +5,7 @@ import type { RequestListener } from 'node:http'
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import type { Trust } from '../gateway/trust-page.ts'
 import type { TlsStatus } from '../ports/admin.ts'
 import type { PanelAddress } from '../ports/panel.ts'
 import type { Station } from '../station/open-station.ts'
@@ -28,6 +29,8 @@ export interface Tls {
   /** The URLs that its certificate is good for, the likeliest first. */
   addresses(): readonly PanelAddress[]
   status(): TlsStatus
+  /** The authority that phones are to trust, if it is one of ours. */
+  trust(): Trust | undefined
   /** Calls `listener` when {@link status} may tell something else. @returns Ends that. */
   onChange(listener: () => void): () => void
   close(): void
@@ -85,6 +88,7 @@ export async function openTls(
         error: served.error,
       }
     },
+    trust: () => authority && { ...authority, urls: addresses().map(({ url }) => url) },
     onChange: (listener) => served.onChange(listener),
     close: () => served.close(),
   }

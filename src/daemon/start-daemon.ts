@@ -10,6 +10,7 @@ import { createDeviceAdmin, type LinkBase, withTrail } from '../control/device-a
 import { affordableBytes, warnOfShortMemory } from '../devices/login-memory.ts'
 import type { Notifier } from '../desktop/notifications/notifier.ts'
 import { createGateway, type Gateway } from '../gateway/create-gateway.ts'
+import type { Trust } from '../gateway/trust-page.ts'
 import { createOwnerRoutes } from '../gateway/owner-routes.ts'
 import { RememberedItems } from '../inbound/remembered-items.ts'
 import { AsyncCleanup } from '../lib/async-cleanup.ts'
@@ -157,8 +158,10 @@ async function run(parts: Parts): Promise<Daemon> {
   const maxBytes = affordableBytes(MAX_RECENT_BYTES)
   const recent = new RememberedItems({ ...station, most: settings.recent, maxBytes, owner })
   station.inbound.addEffect((stored, origin) => recent.add(stored, origin))
-  const { gateway, bound, cut } = await startGateway(parts, listeners, recent)
-  const tls = await openTls(settings, station, { listeners, gateway, plain: bound })
+  let tls: Tls | undefined
+  const trust = (): Trust | undefined => tls?.trust()
+  const { gateway, bound, cut } = await startGateway(parts, listeners, { recent, trust })
+  tls = await openTls(settings, station, { listeners, gateway, plain: bound })
   cleanup.add(async () => tls?.close())
   const linkBase = () => chooseBaseUrl(bound, readInterfaces(), settings.publicUrl)
 
@@ -209,7 +212,7 @@ async function run(parts: Parts): Promise<Daemon> {
 async function startGateway(
   { settings, station, desktop, cleanup }: Parts,
   listeners: Listeners,
-  recent: RememberedItems,
+  { recent, trust }: { recent: RememberedItems; trust: () => Trust | undefined },
 ): Promise<Pick<Running, 'gateway' | 'bound'> & { readonly cut: () => number }> {
   const computer = {
     // macOS puts `.local` behind the name that people know, and networks a domain.
@@ -226,6 +229,7 @@ async function startGateway(
       publicUrl: settings.publicUrl,
       trustedProxies: settings.trustedProxies,
       phonePage: settings.phonePage === 'on',
+      trust,
       maxFileBytes: settings.maxFileBytes,
       maxMetadataBytes: settings.maxMetadataBytes,
       heartbeatMs: settings.heartbeat,

@@ -16,6 +16,7 @@ import type { GatewayOptions, GatewayPorts } from './gateway-ports.ts'
 import { NO_PHONE_PAGE, phonePageRoutes, wayToPage } from './phone-page.ts'
 import { phoneStateRoutes, recentOf } from './phone-state.ts'
 import { deviceRoutes, publicRoutes } from './routes.ts'
+import { trustRoutes } from './trust-page.ts'
 import { Tickets } from './tickets.ts'
 
 /** Where the phone page asks for tickets, and below which they are. */
@@ -49,7 +50,7 @@ export function createGateway(ports: GatewayPorts, given: GatewayOptions): Gatew
   const routes = deviceRoutes(ports, streams, options).map((route) =>
     circleTime === undefined ? route : tellCircleTime(route, circleTime),
   )
-  const { phonePage = true } = options
+  const { phonePage = true, trust = () => undefined } = options
   const tickets = new Tickets(ports, {
     at: TICKETS,
     find: (id) => {
@@ -64,6 +65,7 @@ export function createGateway(ports: GatewayPorts, given: GatewayOptions): Gatew
     publicRoutes: [
       ...publicRoutes(options),
       ...(phonePage ? phonePageRoutes(options) : [NO_PHONE_PAGE]),
+      ...trustRoutes(trust),
     ],
     routes: phonePage ? [...routes, ...tickets.routes, ...phoneStateRoutes(ports)] : routes,
     authenticate: (call) => {

@@ -1,5 +1,6 @@
 /** The ports that the protocol needs, and the options it takes. @module */
 
+import type { Trust } from './trust-page.ts'
 import type { ChangeFeed } from '../ports/change-feed.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { CredentialVerifier } from '../ports/credential-verifier.ts'
@@ -83,6 +84,8 @@ export interface GatewayOptions {
   readonly maxMetadataBytes?: number
   /** Whether `/phone` is served; it is unless `false`. */
   readonly phonePage?: boolean | undefined
+  /** The authority that `/phone/trust` tells of; 404 while there is none. */
+  readonly trust?: (() => Trust | undefined) | undefined
   /** Pause between the pings of an event stream. */
   readonly heartbeatMs?: number | undefined
   /** While true, requests are refused with 503. */

@@ -133,6 +133,32 @@ describe('a daemon with TLS and an authority of its own', () => {
   const local = { tls: 'local', tlsCert: undefined, tlsKey: undefined } as const
   const inFolder = (folder: string) => join(folder, 'data', 'tls-authority.pem')
 
+  it('is handed to phones over plain HTTP, with what to compare', async (t) => {
+    const { start, folder } = await setUp(t, local)
+    const { ready, admin } = await start()
+    const { raw, fingerprint256 } = new X509Certificate(await readFile(inFolder(folder)))
+    const page = await fetch(`${ready.gateway}/phone/trust`)
+    assert.match(page.headers.get('content-security-policy') ?? '', /default-src 'none'/)
+    const html = await page.text()
+    assert.ok(html.includes(fingerprint256))
+    assert.doesNotMatch(html, /PRIVATE/)
+    for (const [, path = ''] of html.matchAll(/href="(trust\/[^"]+)"/g)) {
+      const answer = await fetch(new URL(path, page.url))
+      const body = Buffer.from(await answer.arrayBuffer())
+      const isRaw = answer.headers.get('content-type') === 'application/x-x509-ca-cert'
+      assert.ok(isRaw ? body.equals(raw) : body.includes(raw.toString('base64')), path)
+    }
+    const { tls } = await admin.status()
+    for (const url of tls?.urls ?? []) assert.ok(html.includes(`${url}/phone/trust/works`))
+    const secure = ready.listening[1] ?? ''
+    const ca = await readFile(inFolder(folder), 'utf8')
+    const works = await ask(`${secure}/phone/trust/works`, { ca })
+    assert.equal(works.resume().statusCode, 200)
+    const without = await setUp(t)
+    const { ready: files } = await without.start()
+    assert.equal((await fetch(`${files.gateway}/phone/trust`)).status, 404)
+  })
+
   it('is trusted by whoever trusts that, after a restart too', async (t) => {
     const { start, folder } = await setUp(t, local)
     const daemon = await start()
