@@ -49,7 +49,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       username: { placeholder: 'USER', meaning: 'its user name (a random one)' },
       'password-stdin': { meaning: 'read its password from stdin (a random one)' },
       url: { placeholder: 'URL', meaning: 'base URL of the link (that of this machine)' },
-      tls: { meaning: 'put the https URL of this machine into the link' },
+      https: { meaning: 'put the https URL of this machine into the link' },
       qr: QR,
       ...JSON_FLAG,
     },

@@ -32,8 +32,8 @@ export async function runPair(call: SettingsInvocation): Promise<number> {
     ? await withInput(shell, (input) => input.readLine('password'))
     : undefined
   const [label, username] = [args.text('label'), args.text('username')]
-  const isSecure = args.flag('tls')
-  if (isSecure && url !== undefined) throw new UsageError(['Cannot use --tls with --url'])
+  const isSecure = args.flag('https')
+  if (isSecure && url !== undefined) throw new UsageError(['Cannot use --https with --url'])
   const request = { kind, label, username, password } as const
   await withAdmin(call, async (admin) => {
     const base = isSecure ? await secureUrl(admin) : url
@@ -51,7 +51,7 @@ async function secureUrl(admin: Pick<Admin, 'status'>): Promise<string> {
     tls === undefined
       ? 'no daemon serves HTTPS here: clipgate serve --tls local'
       : 'the certificate names no address of this machine; give a URL with --url'
-  throw new CommandError(`Cannot use --tls: ${reason}`)
+  throw new CommandError(`Cannot use --https: ${reason}`)
 }
 
 /** Runs `clipgate rotate`. */

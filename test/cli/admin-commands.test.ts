@@ -206,6 +206,9 @@ describe('clipgate status', () => {
     const status = async () => ({ ...STATUS, listeners, tls })
     const run = await beside(t, { ...createFakeAdmin(), status })
     assert.deepEqual(JSON.parse((await run(['status', '--json'])).stdout).tls, tls)
+    const paired = JSON.parse((await run(['pair', '--https', '--json'])).stdout)
+    assert.equal(paired.url, 'https://desk.example:42722')
+    assert.match((await run(['pair', '--https', '--url', 'http://a'])).stderr, /--https with --url/)
     const line =
       'HTTPS      https://desk.example:42722; certificate until 2026-04-01, of the authority AB:CD: the key belongs to another certificate'
     const { stdout } = await run(['status'])
