@@ -68,11 +68,17 @@ describe('the phone page', needs('chromium', 'python3'), () => {
     const { page, other } = await openPhonePage(t)
     await other.uploadBatch('0'.repeat(32), [
       ['a', Buffer.from('a')],
-      ['b', Buffer.from('b')],
+      ['b\u202egpj.exe', Buffer.from('b')],
     ])
     await other.pushBatch('0'.repeat(32), [1, 2])
     const save = page.getByRole('link', { name: 'Save: a' })
     await save.waitFor()
+    // Else its name would seem to end in "exe.jpg".
+    await page.getByRole('link', { name: 'Save: b\ufffdgpj.exe' }).waitFor()
+    assert.deepEqual(await page.locator('.members .name').allTextContents(), [
+      'a',
+      'b\ufffdgpj.exe',
+    ])
     // As after ten minutes, when the ticket has ended.
     await page.evaluate('Date.now = () => 4e12')
     await page.route('**/phone/tickets', (route) => route.fulfill({ status: 404 }))

@@ -5,7 +5,7 @@
 
 import { actionButton, announce, errorLine } from './actions.ts'
 import { ApiError, readPreview, readText } from './api.ts'
-import { button, h, section, setAttribute, setText } from '../shared/dom.ts'
+import { button, h, inOrder, section, setAttribute, setText } from '../shared/dom.ts'
 import { formatBytes } from '../shared/language.ts'
 import { icon } from './icons.ts'
 import { createItemActions } from './item-actions.ts'
@@ -55,7 +55,7 @@ export function createItemView(onHide: () => void) {
     }
     shown = item
     const name = item === null ? words.none : words.types[item.type]
-    setText(type, item === null || item.dataName === '' ? name : item.dataName)
+    setText(type, item === null || item.dataName === '' ? name : inOrder(item.dataName))
     setText(kind, item === null ? words.noneHint : item.dataName === '' ? '' : name)
     setText(size, item === null ? '' : formatBytes(item.size))
     setText(mediaType, item?.mediaType ?? '')

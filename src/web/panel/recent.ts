@@ -14,7 +14,7 @@ import {
   readRecentText,
   readTicket,
 } from './api.ts'
-import { h, renderList, section, setAttribute, setText } from '../shared/dom.ts'
+import { h, inOrder, renderList, section, setAttribute, setText } from '../shared/dom.ts'
 import { formatBytes } from '../shared/language.ts'
 import { createFew } from './few.ts'
 import { icon } from './icons.ts'
@@ -165,7 +165,7 @@ function createRow({ id, type, dataName, preview }: Recent, errors: Element) {
 
   function update(recent: Recent) {
     if (isHidden() || sign.firstChild === null) sign.replaceChildren(icon(type))
-    if (type !== 'Text') showName(dataName)
+    if (type !== 'Text') showName(inOrder(dataName))
     else if (isHidden() || name.textContent === '') showName('')
     if (preview !== null && !isHidden()) void show()
     setText(size, formatBytes(recent.size))

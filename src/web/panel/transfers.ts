@@ -1,6 +1,6 @@
 /** The files that are on their way, while they are. @module */
 
-import { h, renderList, section, setText } from '../shared/dom.ts'
+import { h, inOrder, renderList, section, setText } from '../shared/dom.ts'
 import { formatBytes } from '../shared/language.ts'
 import { icon } from './icons.ts'
 import { findDevice, type Transfer } from './state.ts'
@@ -37,7 +37,8 @@ function createRow() {
   const element = h('li', {}, sign, h('div', { class: 'grow' }, name, bar, facts))
 
   function update({ transfer }: { transfer: Transfer }) {
-    const { direction, deviceId, name: title, bytes, total } = transfer
+    const { direction, deviceId, bytes, total } = transfer
+    const title = inOrder(transfer.name)
     const device = findDevice(deviceId)?.label ?? words.here
     setText(name, title)
     setText(who, direction === 'in' ? words.from(device) : words.to(device))

@@ -15,7 +15,7 @@ import {
   type Ticket,
 } from './api.ts'
 import { copyText, selectText } from './copy.ts'
-import { button, h, renderList, setText, type Attributes } from '../shared/dom.ts'
+import { button, h, inOrder, renderList, setText, type Attributes } from '../shared/dom.ts'
 import { failureOf } from '../shared/request.ts'
 import { toPng } from '../shared/picture.ts'
 import { formatBytes } from '../shared/language.ts'
@@ -82,7 +82,8 @@ export function createItemView(onState: (state: State) => void) {
 /** An item that was current before: what it is, and when it is opened, the ways to take it. */
 function recentRow(one: Recent) {
   const { id, type, dataName, size, line } = one
-  const name = h('span', { class: 'name', dir: 'auto' }, line || dataName || strings.types[type])
+  const shown = inOrder(dataName)
+  const name = h('span', { class: 'name', dir: 'auto' }, line || shown || strings.types[type])
   const facts = line === undefined ? strings.facts(strings.types[type], formatBytes(size)) : ''
   const about = h('span', { class: 'note' }, [facts, wordsOf(one)].filter(Boolean).join(' · '))
   const content = h('div', { class: 'item' })
@@ -188,7 +189,8 @@ async function bytes(
 
   function group(members: NonNullable<Ticket['members']>) {
     const rows = members.map(({ name, size }, index) => {
-      const label = `${strings.save}: ${name}`
+      const shown = inOrder(name)
+      const label = `${strings.save}: ${shown}`
       const file = name.slice(name.lastIndexOf('/') + 1)
       const save = saver(
         strings.save,
@@ -197,7 +199,7 @@ async function bytes(
         `?member=${index + 1}`,
       )
       const about = h('span', { class: 'note' }, formatBytes(size))
-      return { save, row: h('li', {}, h('p', { class: 'name', dir: 'auto' }, name), save, about) }
+      return { save, row: h('li', {}, h('p', { class: 'name', dir: 'auto' }, shown), save, about) }
     })
     const all = button(strings.saveAll, saveAll, { class: 'main' })
     const total = members.reduce((sum, { size }) => sum + size, 0)
@@ -222,7 +224,10 @@ async function bytes(
 
   const save = saver(strings.save, dataName)
   const facts = strings.facts(strings.types[type], formatBytes(size))
-  const about = [h('p', { class: 'name', dir: 'auto' }, dataName), h('p', { class: 'note' }, facts)]
+  const about = [
+    h('p', { class: 'name', dir: 'auto' }, inOrder(dataName)),
+    h('p', { class: 'note' }, facts),
+  ]
   const isPicture = RASTER.test(first.mediaType) && size <= MAX_PICTURE_BYTES
   if (!isPicture) return [...about, save, note]
   const copies = 'ClipboardItem' in window ? [imageCopy(first.href, note)] : []

@@ -1,5 +1,8 @@
 /** Makes and changes elements. Text is only ever text: nothing here takes markup. @module */
 
+/** Characters with which a name can be shown with the ending of another kind of file. */
+const TURNING = /[\u202a-\u202e\u2066-\u2069]/g
+
 const SVG = 'http://www.w3.org/2000/svg'
 
 export type AttributeValue = string | number | boolean | undefined
@@ -57,6 +60,11 @@ export function setAttribute(element: Element, name: string, value: AttributeVal
   if (value === undefined || value === false) return element.removeAttribute(name)
   const text = value === true ? '' : String(value)
   if (element.getAttribute(name) !== text) element.setAttribute(name, text)
+}
+
+/** A name from elsewhere as it is shown: in the order that its characters have. */
+export function inOrder(name: string) {
+  return name.replace(TURNING, '\ufffd')
 }
 
 /** Touches the text only when it changes. */
