@@ -413,12 +413,17 @@ describe('applying', () => {
   it('does not fail when an effect does, and says so in the log without content', async (t) => {
     const effects = new EventEmitter()
     const { pushText, inbound, logger } = await setUp(t)
+    // One of a host may throw before there is a promise.
+    inbound.addEffect(() => {
+      throw new Error('at once')
+    })
     inbound.addEffect(async () => {
       setImmediate(() => effects.emit('ran'))
       throw new Error('no display')
     })
     await Promise.all([once(effects, 'ran'), pushText('secret')])
     assert.match(logger.text, /no display/)
+    assert.match(logger.text, /at once/)
     assert.doesNotMatch(logger.text, /secret/)
   })
 })
