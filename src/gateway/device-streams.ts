@@ -32,6 +32,7 @@ import type { LatestItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Dialects } from './dialect.ts'
 import type { Computer } from './gateway-ports.ts'
+import { HubAllowance } from './hub-allowance.ts'
 import { HubStream } from './hub-stream.ts'
 import { encodeHubChange } from './wire/hub-records.ts'
 
@@ -74,6 +75,10 @@ export class DeviceStreams {
   readonly #hubs: LiveStreamList<HubStream>
   /** Programs that put each other out come again after seconds. */
   readonly #saidCrowded: Seldom
+  /** Programs that flood the hub come again at once. */
+  readonly #saidFlooded: Seldom
+  /** By device; they outlive the connections, else a new one would begin with all of it. */
+  readonly #allowances = new Map<string, HubAllowance>()
   readonly #unsubscribe: (() => void)[]
   readonly #watchers = new Subscribers()
 
@@ -82,6 +87,7 @@ export class DeviceStreams {
     const { maxPerDevice = MAX_STREAMS_PER_DEVICE } = deps
     this.#deps = deps
     this.#saidCrowded = new Seldom(clock)
+    this.#saidFlooded = new Seldom(clock)
     const onCount = (): void => this.#watchers.notify()
     this.#events = new LiveStreamList({
       clock,
@@ -102,6 +108,8 @@ export class DeviceStreams {
         this.#events.end(deviceId)
         this.#hubs.end(deviceId)
         this.#saidCrowded.forget(deviceId)
+        this.#saidFlooded.forget(deviceId)
+        this.#allowances.delete(deviceId)
       }),
     ]
     if (deps.computer !== undefined) this.#unsubscribe.push(this.#tellPausesOf(deps.computer))
@@ -146,12 +154,13 @@ export class DeviceStreams {
    */
   openHub(principal: Principal, wire: Wire, token: string | undefined): void {
     const { clock } = this.#deps
-    this.#add(
-      this.#hubs,
-      principal,
-      wire,
-      (wire, onGone) => new HubStream(wire, { clock, token, onGone }),
-    )
+    const { id } = principal
+    const onFlood = (): void => this.#sayFlooded(id)
+    this.#add(this.#hubs, principal, wire, (wire, onGone) => {
+      const allowance = this.#allowances.get(id) ?? new HubAllowance(clock)
+      this.#allowances.set(id, allowance)
+      return new HubStream(wire, { clock, allowance, token, onGone, onFlood })
+    })
   }
 
   /** Ends all streams, and from now on each new one at once. */
@@ -203,6 +212,14 @@ export class DeviceStreams {
     this.#deps.logger.warn(
       'Too many programs use one device at once, and the oldest was disconnected: pair each',
       { device: deviceId, limit: MAX_HUB_CONNECTIONS_PER_DEVICE },
+    )
+  }
+
+  #sayFlooded(deviceId: string): void {
+    if (!this.#saidFlooded.take(deviceId)) return
+    this.#deps.logger.warn(
+      'A program keeps sending far more to the message hub than any needs, and was disconnected',
+      { device: deviceId },
     )
   }
 

@@ -15,6 +15,7 @@ import {
   type CloseCode,
 } from '../http/websocket.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { HubAllowance } from './hub-allowance.ts'
 import {
   decodeHubRecord,
   encodeNoMethod,
@@ -43,30 +44,45 @@ const PING: Uint8Array = encodeText(HUB_PING)
 /** Settings of a connection to the hub. */
 export interface HubStreamOptions {
   readonly clock: Pick<Clock, 'monotonic'>
+  /** Limits what the client sends; the connections of its device share it. */
+  readonly allowance: HubAllowance
   /** Names the connection; absent when its client did not ask for a name. */
   readonly token: string | undefined
   /** Called once when the client is gone or has said goodbye; not after `end`. */
   readonly onGone: () => void
+  /** Called before the connection of a client that keeps sending more than it may is ended. */
+  readonly onFlood: () => void
 }
 
 /** A connection to the hub. */
 export class HubStream extends LiveStream {
   readonly token: string | undefined
   readonly #clock: Pick<Clock, 'monotonic'>
+  readonly #wire: Wire
+  readonly #allowance: HubAllowance
   readonly #onGone: () => void
+  readonly #onFlood: () => void
   readonly #reader = new WebSocketReader(MAX_MESSAGE_BYTES)
   #isReady = false
   #heardAt: number
   #farewell: Uint8Array
 
-  constructor(wire: Wire, { clock, token, onGone }: HubStreamOptions) {
-    super(wire, onGone)
+  constructor(wire: Wire, options: HubStreamOptions) {
+    const { clock, allowance, token, onGone, onFlood } = options
+    super(wire, () => {
+      allowance.delete(wire)
+      onGone()
+    })
     this.token = token
+    this.#wire = wire
+    this.#allowance = allowance
+    this.#onFlood = onFlood
     this.#clock = clock
     this.#onGone = onGone
     this.#heardAt = clock.monotonic()
     this.#farewell = FAREWELL
     wire.onData((chunk) => this.#receive(chunk))
+    allowance.add(wire)
   }
 
   /** Tells the client of a change, if it has said what it speaks. */
@@ -78,9 +94,15 @@ export class HubStream extends LiveStream {
   }
 
   beat(): void {
-    const silentMs = this.#clock.monotonic() - this.#heardAt
+    const heardAt = Math.max(this.#heardAt, this.#allowance.restedAt)
+    const silentMs = this.#clock.monotonic() - heardAt
     if (silentMs >= (this.#isReady ? SILENCE_MS : HANDSHAKE_MS)) this.#leave(FAREWELL)
     else if (this.#isReady) this.ping(PING)
+  }
+
+  override end(): void {
+    this.#allowance.delete(this.#wire)
+    super.end()
   }
 
   protected override farewell(): Uint8Array {
@@ -89,6 +111,10 @@ export class HubStream extends LiveStream {
 
   #receive(chunk: Uint8Array): void {
     try {
+      if (!this.#allowance.take(chunk.length)) {
+        this.#onFlood()
+        throw new WebSocketError(CLOSE_CODES.policyViolation, 'the client keeps sending too much')
+      }
       for (const message of this.#reader.read(chunk)) {
         if (message.kind === 'close') return this.#leave(encodeClose(CLOSE_CODES.normal))
         if (message.kind === 'ping') this.#answer(encodePong(message.payload))

@@ -39,6 +39,10 @@ export interface Wire {
   onGone(callback: () => void): void
   /** Calls back with what the client sends, which it may only behind a 101. */
   onData(callback: (chunk: Uint8Array) => void): void
+  /** Reads nothing more of what the client sends; what was read already waits. */
+  pause(): void
+  /** Reads on. */
+  resume(): void
 }
 
 /**

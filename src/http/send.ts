@@ -349,4 +349,12 @@ class LiveWire implements Wire {
     // A client that ends its side has nothing to hear from us either.
     socket.on('data', callback).once('end', () => socket.destroy())
   }
+
+  pause(): void {
+    this.#connection.socket.pause()
+  }
+
+  resume(): void {
+    this.#connection.socket.resume()
+  }
 }

@@ -39,6 +39,8 @@ const NEVER_SENT: ReadonlySet<number> = new Set([1004, 1005, 1006])
 /** Longest payload of a control frame. */
 const MAX_CONTROL_BYTES = 125
 
+const EMPTY: Uint8Array = Buffer.alloc(0)
+
 /** Memory for the first fragments of a message. */
 const FIRST_BYTES = 1024
 
@@ -135,7 +137,8 @@ function lengthBytesOf(length: number): number {
 interface Frame {
   readonly opcode: number
   readonly isFinal: boolean
-  readonly mask: Uint8Array
+  /** Its four bytes, as one number: an array for each of many small frames takes time. */
+  readonly mask: number
   readonly payload: Uint8Array
   /** Bytes of the payload that have come. */
   filled: number
@@ -185,20 +188,20 @@ export class WebSocketReader {
     const lengthBytes = extraLengthBytes(second & LENGTH)
     const headerBytes = 2 + lengthBytes + 4
     if (bytes.length >= 2) checkSecondByte(first, second)
-    if (bytes.length >= 2 + lengthBytes && bytes.length >= 2) {
-      this.#checkLength(first, readLength(bytes, second & LENGTH))
-    }
+    const hasLength = bytes.length >= 2 + lengthBytes
+    const length = hasLength ? readLength(bytes, second & LENGTH) : 0
+    this.#checkLength(first, length)
     if (bytes.length < headerBytes) {
       // A copy: the chunk may be as large as a read of the socket.
       this.#header = Uint8Array.from(bytes)
-      return new Uint8Array()
+      return EMPTY
     }
     this.#header = undefined
     this.#frame = {
       opcode: first & OPCODE,
       isFinal: (first & FINAL) !== 0,
-      mask: Uint8Array.from(bytes.subarray(headerBytes - 4, headerBytes)),
-      payload: Buffer.allocUnsafe(readLength(bytes, second & LENGTH)),
+      mask: readMask(bytes, headerBytes - 4),
+      payload: length === 0 ? EMPTY : Buffer.allocUnsafe(length),
       filled: 0,
     }
     return bytes.subarray(headerBytes)
@@ -246,10 +249,16 @@ function fill(frame: Frame, chunk: Uint8Array): Uint8Array {
   const { payload, mask, filled } = frame
   const count = Math.min(payload.length - filled, chunk.length)
   for (let index = 0; index < count; index++) {
-    payload[filled + index] = (chunk[index] ?? 0) ^ (mask[(filled + index) & 3] ?? 0)
+    // The first byte of the mask is the highest of the number.
+    payload[filled + index] = (chunk[index] ?? 0) ^ (mask >>> (24 - 8 * ((filled + index) & 3)))
   }
   frame.filled += count
   return chunk.subarray(count)
+}
+
+function readMask(header: Uint8Array, at: number): number {
+  const [a = 0, b = 0, c = 0, d = 0] = [header[at], header[at + 1], header[at + 2], header[at + 3]]
+  return (a << 24) | (b << 16) | (c << 8) | d
 }
 
 function isControl(first: number): boolean {
@@ -269,8 +278,8 @@ function extraLengthBytes(short: number): number {
 }
 
 function readLength(header: Uint8Array, short: number): number {
-  const view = new DataView(header.buffer, header.byteOffset, header.byteLength)
   if (short <= MAX_CONTROL_BYTES) return short
+  const view = new DataView(header.buffer, header.byteOffset, header.byteLength)
   const length = short === TWO_BYTES ? view.getUint16(2) : Number(view.getBigUint64(2))
   const isShortest = length > (short === TWO_BYTES ? MAX_CONTROL_BYTES : 0xffff)
   if (!isShortest) throw broken('a length that is longer than it needs to be')

@@ -10,6 +10,14 @@ const SHA_256_OF_HELLO = '2CF24DBA5FB0A30E26E83B2AC5B9E29E1B161E5C1FA7425E730433
 /** More than the buffers of a connection take. */
 const LONG = 'x'.repeat(8 * 1024 * 1024)
 
+/** Far more than any client sends at once. */
+const PONGS = Buffer.concat(Array<Buffer>(32 * 1024).fill(clientFrame(0xa, Buffer.of())))
+
+/** Reads up to the answer to a ping. */
+async function nextPong(client: HubClient): Promise<void> {
+  while ((await client.frame()).opcode !== 'pong');
+}
+
 async function serve(t: TestContext) {
   const served = await serveGuarded(t)
   const negotiate = async (query: string): Promise<Record<string, unknown>> => {
@@ -222,12 +230,76 @@ describe('GET /SyncClipboardHub', () => {
     const served = await serve(t)
     const client = await HubClient.open(t, served)
     client.raw.socket.pause()
-    const pings = Buffer.concat(Array<Buffer>(1000).fill(clientFrame(0x9, Buffer.alloc(125))))
+    await served.phone.pushText(LONG)
+    const call = clientFrame(0x1, Buffer.from('{"type":1,"invocationId":"1"}\u001e'))
     const closed = new Promise((resolve) => client.raw.socket.once('close', resolve))
-    const open = () => served.gateway.countStreams(served.device.id)
-    while (open() > 0) await new Promise((resolve) => client.raw.socket.write(pings, resolve))
+    // Each answer is twice as long.
+    client.send(Buffer.concat(Array<Buffer>(1500).fill(call)))
+    while (served.gateway.countStreams(served.device.id) > 0) await served.phone.document()
     client.raw.socket.resume()
     await closed
+  })
+
+  it('reads 64 KiB of a device at once and 16 KiB a second behind it, on all its connections together', async (t) => {
+    const served = await serve(t)
+    const { clock, phone } = served
+    const other = await served.addPhone()
+    const [flooding, calm, foreign] = [
+      await HubClient.open(t, served),
+      await HubClient.open(t, served),
+      await HubClient.open(t, { ...served, authorization: other.authorization }),
+    ]
+    flooding.send(PONGS)
+    // By the time that somebody else is answered they have come.
+    await phone.document()
+    for (const client of [flooding, calm, foreign]) client.send(clientFrame(0x9, Buffer.of(1)))
+    assert.equal((await foreign.frame()).opcode, 'pong')
+    await phone.pushText('meanwhile')
+    for (const client of [flooding, calm, foreign]) {
+      assert.equal((await client.hear()).length, 2, 'it hears of changes, and before its pong')
+    }
+    let seconds = 0
+    const answered = Promise.all([nextPong(flooding), nextPong(calm)])
+    const isAnswered = answered.then(() => true)
+    while (!(await Promise.race([isAnswered, phone.document().then(() => false)]))) {
+      clock.advance(1000)
+      seconds++
+    }
+    // The last read may take more than there is.
+    const earned = (PONGS.length - 2 * 64 * 1024) / (16 * 1024)
+    assert.ok(seconds >= earned && seconds < 30, `${seconds} s`)
+    assert.equal(served.gateway.countStreams(served.device.id), 2)
+    assert.deepEqual(
+      served.logger.lines.filter(({ level }) => level === 'warn'),
+      [],
+    )
+  })
+
+  it('ends the connection that keeps sending too much for 30 s, and says so once', async (t) => {
+    const served = await serve(t)
+    const { clock, phone, device, logger } = served
+    const calm = await HubClient.open(t, served)
+    for (let round = 0; round < 2; round++) {
+      const flooding = await HubClient.open(t, served)
+      let seconds = 0
+      for (; served.gateway.countStreams(device.id) === 2; seconds++) {
+        flooding.send(PONGS)
+        await phone.document()
+        clock.advance(1000)
+        await phone.document()
+      }
+      // The second one begins with what the first one has left.
+      assert.ok(seconds >= (round === 0 ? 30 : 1), `${seconds} s`)
+      while (await flooding.frame().then(({ opcode }) => opcode !== 'close'));
+      clock.advance(30_000)
+    }
+    const said = logger.lines.filter(({ level }) => level === 'warn')
+    assert.deepEqual(
+      said.map(({ fields }) => fields),
+      [{ device: device.id }],
+    )
+    await phone.pushText('after')
+    while ((await calm.hear()).length !== 2);
   })
 
   it('pings, and ends the connection of a client that is silent for 30 s', async (t) => {

@@ -26,6 +26,10 @@ class HeldWire implements Wire {
     this.#onGone = callback
   }
 
+  pause(): void {}
+
+  resume(): void {}
+
   onData(): void {
     assert.fail('no client of an event stream sends anything')
   }

@@ -85,6 +85,10 @@ export const PROTOCOL_LIMIT_ROWS: Readonly<Record<string, RowCheck>> = {
     SETTINGS.heartbeat.fallback(ANYWHERE),
   ),
   'message of a client to the hub': says(constantIn('gateway/hub-stream.ts', 'MAX_MESSAGE_BYTES')),
+  'what all connections of a device to the hub send': saysList(
+    constantIn('gateway/hub-allowance.ts', 'BURST_BYTES'),
+    constantIn('gateway/hub-allowance.ts', 'BYTES_PER_SECOND'),
+  ),
   'silence of a client of the hub': says(constantIn('gateway/hub-stream.ts', 'SILENCE_MS')),
   "silence in a file's bytes": says(BODY_IDLE_MS),
   'download that makes no progress': says(constantIn('http/silence.ts', 'STALL_MS')),
