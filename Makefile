@@ -142,10 +142,17 @@ processors: node_modules ## Run the program on arm64, armhf and riscv64, nightly
 	done
 	$(ALONE) $(NODE) $(LOAD) --test --test-reporter spec test/processors/processors.ts
 
+DEBIAN_12 := node_modules/.cache/debian-12
+
 .PHONY: debian-12
-debian-12: node_modules ## Get what test/packaging installs in: libraries and dpkg of Debian 12
-	[ -e node_modules/.cache/debian-12 ] || $(NODE) $(LOAD) test/processors/get-debian.ts bookworm \
-	  $$(dpkg --print-architecture) node_modules/.cache/debian-12 \
+debian-12: $(DEBIAN_12) ## Get what test/packaging installs in: libraries and dpkg of Debian 12
+
+.PHONY: debian-12-arm64
+debian-12-arm64: $(DEBIAN_12)-arm64 ## The same of arm64, for `night` (Debian, root, qemu-user)
+
+$(DEBIAN_12) $(DEBIAN_12)-arm64: | node_modules
+	$(NODE) $(LOAD) test/processors/get-debian.ts bookworm \
+	  $(if $(findstring arm64,$@),arm64,$$(dpkg --print-architecture)) $@ \
 	  dash coreutils diffutils dpkg libc-bin tar gzip sed grep libstdc++6
 
 .PHONY: bare

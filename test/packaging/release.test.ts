@@ -4,7 +4,9 @@ import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
+import { onlyAtNight } from '../support/night.ts'
 import { needs } from '../support/requirements.ts'
+import { NODES } from '../../build/nodes.ts'
 import { BUNDLED } from '../../build/packages.js'
 import { readManifest } from '../../build/parts.ts'
 import { makeRelease, PROJECT } from './support/make-release.ts'
@@ -192,6 +194,16 @@ describe('a release', needs('make', 'tar', 'ar', 'dpkg-deb', 'sha256sum'), () =>
         (path) => !pages.has(`${docs}/${path}`) || !pages.has(`package/${path}`),
       )
       assert.deepEqual(missing, [], page)
+    }
+  })
+
+  it('has the newest patch of its line as each Node', onlyAtNight(), async () => {
+    for (const { name, version } of Object.values(NODES)) {
+      const [line] = version.split('.')
+      const { stdout } = await execute('npm', ['view', `${name}@${line}`, 'version', '--json'])
+      const known: readonly string[] = [JSON.parse(stdout)].flat()
+      const sorted = known.toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }))
+      assert.equal(version, sorted.at(-1), name)
     }
   })
 

@@ -21,14 +21,24 @@ export function needsCleanRoot(): { readonly skip: string | false } {
   return needsMachines('chroot', 'ldd', 'dpkg', 'tar', 'make')
 }
 
-/** What `make debian-12` gets. */
-const DEBIAN = join(PROJECT, 'node_modules/.cache/debian-12')
+/** The kernel has them by the beginning of a program. */
+const FORMATS = '/proc/sys/fs/binfmt_misc'
 
-/** Options for `it()`. */
-export function needsDebianRoot(): { readonly skip: string | false } {
-  const { skip } = needsMachines('chroot', 'tar', 'make', 'npm')
-  if (skip !== false || existsSync(DEBIAN)) return { skip }
-  const reason = 'needs the libraries of Debian 12: make debian-12'
+/** For Linux on arm64, and that its file is opened now, and not where the program runs. */
+const ARM64 = String.raw`M::\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00:\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff:/usr/bin/qemu-aarch64:F`
+
+/** What `make debian-12` gets. */
+function debianOf(processor: string): string {
+  const folder = join(PROJECT, 'node_modules/.cache/debian-12')
+  return processor === process.arch ? folder : `${folder}-${processor}`
+}
+
+/** Options for `it()`. @param processor As Node calls it; one of another kind is emulated. */
+export function needsDebianRoot(processor: string): { readonly skip: string | false } {
+  const emulator = processor === process.arch ? [] : ['qemu-aarch64']
+  const { skip } = needsMachines('chroot', 'tar', 'make', 'npm', ...emulator)
+  if (skip !== false || existsSync(debianOf(processor))) return { skip }
+  const reason = `needs the libraries of Debian 12 for ${processor}: make debian-12`
   if (process.env['CLIPGATE_TEST_REQUIRE'] === 'all') throw new Error(`This test ${reason}`)
   return { skip: `skipped: ${reason}` }
 }
@@ -58,9 +68,11 @@ const USER = 1000
 /** Makes a root with the libraries and dpkg of Debian 12, as root and as a user sees it. */
 export async function makeDebianRoot(
   t: TestContext,
+  processor: string,
 ): Promise<{ readonly root: CleanRoot; readonly user: CleanRoot }> {
   const folder = await makeFolder(t)
-  await execute('cp', ['-a', `${DEBIAN}/.`, folder])
+  await execute('cp', ['-a', `${debianOf(processor)}/.`, folder])
+  await emulate(t, folder, processor)
   const lines = ['root:x:0:0::/root:/bin/sh', `user:x:${USER}:${USER}::/home/user:/bin/sh`]
   await writeFile(join(folder, 'etc/passwd'), `${lines.join('\n')}\n`)
   await chown(join(folder, 'home/user'), USER, USER)
@@ -87,6 +99,7 @@ interface Named {
 export async function makeImageRoot(
   t: TestContext,
   archive: string,
+  processor: string,
 ): Promise<{ readonly root: CleanRoot; readonly machine: Machine; readonly config: ImageConfig }> {
   const [layout, folder] = [await temporaryFolder(t), await temporaryFolder(t)]
   await execute('tar', ['-xf', archive, '-C', layout])
@@ -110,12 +123,28 @@ export async function makeImageRoot(
     await execute('tar', ['-xpf', join(layout, 'layer.tar'), '--numeric-owner', '-C', folder])
   }
   await mkdir(join(folder, 'proc'))
+  await emulate(t, folder, processor)
   const machine = await makeMachine(t, 'image')
   return { root: enter(folder, machine.inside, `--userspec=${config.User}`), machine, config }
 }
 
 function digestOf(content: Buffer): string {
   return `sha256:${createHash('sha256').update(content).digest('hex')}`
+}
+
+/** Lets programs of another processor run in a root, with nothing there but what QEMU is linked to. */
+async function emulate(t: TestContext, folder: string, processor: string): Promise<void> {
+  if (processor === process.arch) return
+  assert.equal(processor, 'arm64')
+  if (!existsSync(join(FORMATS, 'register'))) {
+    await execute('mount', ['-t', 'binfmt_misc', 'binfmt_misc', FORMATS])
+  }
+  const name = `clipgate-${process.pid}`
+  if (!existsSync(join(FORMATS, name))) {
+    await writeFile(join(FORMATS, 'register'), `:${name}:${ARM64}`)
+    t.after(() => writeFile(join(FORMATS, name), '-1'))
+  }
+  await bring(folder, '/usr/bin/qemu-aarch64')
 }
 
 async function makeFolder(t: TestContext): Promise<string> {

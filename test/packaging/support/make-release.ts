@@ -1,6 +1,6 @@
 /** Builds, and makes a release, from a copy of the project. @module */
 
-import { cp, readdir, symlink } from 'node:fs/promises'
+import { cp, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { execute } from '../../support/execute.ts'
@@ -25,6 +25,34 @@ export async function makeRelease(
 ): Promise<string> {
   await makeInCopy(folder, 'release', env, [`TARGETS=${targets}`])
   return join(folder, 'release')
+}
+
+/** The number of what was published before. */
+export const OLDER = '0.0.9'
+
+/**
+ * Makes a release from a copy that another one was made from, with the number of an earlier one.
+ *
+ * @returns The folder of what was made; that of the other one is as it was.
+ */
+export async function makeOlderRelease(folder: string, target: string): Promise<string> {
+  const [path, release, kept, older] = ['package.json', 'release', 'kept', 'older'].map((name) =>
+    join(folder, name),
+  ) as [string, string, string, string]
+  const manifest = await readFile(path, 'utf8')
+  await rename(release, kept)
+  await writeFile(path, manifest.replace(/"version": "[^"]*"/, `"version": "${OLDER}"`))
+  await packRelease(folder, target)
+  await rename(release, older)
+  await rename(kept, release)
+  await writeFile(path, manifest)
+  return older
+}
+
+/** Makes the files of a release from what was built in a folder. */
+export async function packRelease(folder: string, ...targets: readonly string[]): Promise<void> {
+  const args = ['--import', 'tsx', 'build/release.ts', ...targets]
+  await execute(process.execPath, args, { cwd: folder })
 }
 
 /**

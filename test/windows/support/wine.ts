@@ -59,16 +59,17 @@ export class WindowsMachine {
   readonly drive: string
   readonly #prefix: string
   readonly #env: NodeJS.ProcessEnv
-  readonly #exe: string
+  readonly #exe: string | undefined
   #programs = 0
   #isStopped = false
 
   /**
-   * Sets Windows up, with one of `VERSIONS`.
+   * Sets Windows up.
    *
+   * @param version One of `VERSIONS`; without it there is no Node, and no package beside one.
    * @param display The X display that is its desktop, and shares its clipboard.
    */
-  static async start(version: string, display?: string): Promise<WindowsMachine> {
+  static async start(version: string | undefined, display?: string): Promise<WindowsMachine> {
     if (!existsSync(FRESH)) await setUpWindows()
     // Beside the other, with which it shares the files that nothing writes to.
     const prefix = await mkdtemp(join(CACHE, 'machine-'))
@@ -77,20 +78,22 @@ export class WindowsMachine {
       await unlink(join(prefix, name))
       await copyFile(join(FRESH, name), join(prefix, name))
     }
-    const machine = new WindowsMachine(prefix, nodeExe(version), display)
+    const machine = new WindowsMachine(prefix, version, display)
     await mkdir(join(machine.drive, 'test'))
     await copyFile(PRELOAD, join(machine.drive, 'test', 'preload.cjs'))
     return machine
   }
 
-  private constructor(prefix: string, exe: string, display: string | undefined) {
+  private constructor(prefix: string, version: string | undefined, display: string | undefined) {
     this.#prefix = prefix
-    this.#exe = exe
+    this.#exe = version === undefined ? undefined : nodeExe(version)
     this.drive = join(prefix, 'drive_c')
     this.#env = {
       ...surroundings(prefix),
       NODE_SKIP_PLATFORM_CHECK: '1',
-      NODE_PATH: this.toWindows(PACKAGES),
+      ...(version === undefined
+        ? { NODE_OPTIONS: '--require=C:\\test\\preload.cjs' }
+        : { NODE_PATH: this.toWindows(PACKAGES) }),
       ...(display !== undefined && { DISPLAY: display }),
     }
   }
@@ -111,7 +114,7 @@ export class WindowsMachine {
 
   /** Runs a script with `node.exe`. */
   node(...args: readonly string[]): WindowsProgram {
-    return this.run(this.#exe, '-r', 'C:\\test\\preload.cjs', ...args)
+    return this.run(this.#node(), '-r', 'C:\\test\\preload.cjs', ...args)
   }
 
   /** Runs a program by the path of its `.exe`. */
@@ -162,12 +165,17 @@ export class WindowsMachine {
 
   /** Runs a script with `node.exe` on a terminal, which `script` makes. */
   onTerminal(...args: readonly string[]): ChildProcessWithoutNullStreams {
-    const words = ['wine', this.#exe, '-r', 'C:\\test\\preload.cjs', ...args]
+    const words = ['wine', this.#node(), '-r', 'C:\\test\\preload.cjs', ...args]
     const command = words.map((word) => `'${word}'`).join(' ')
     return spawn('script', ['-qec', command, '/dev/null'], {
       cwd: join(this.drive, 'test'),
       env: this.#env,
     })
+  }
+
+  #node(): string {
+    if (this.#exe === undefined) throw new Error('The machine has no Node')
+    return this.#exe
   }
 }
 
