@@ -25,9 +25,6 @@ const SERVICE = readFileSync(join(ROOT, 'src/cli/service/windows.ts'), 'utf8')
 
 const GRACE_S = 8
 
-/** More words are not read. */
-const MAX_WORDS = 900
-
 it('the recipes are all described', () => {
   const missing = RECIPES.filter((path) => !README.includes(path))
   assert.deepEqual(missing, [])
@@ -105,8 +102,7 @@ describe('docs/guides/install.md', () => {
     )
   })
 
-  it('begins with a line for each system, and has no more words than somebody reads', () => {
-    assert.ok(INSTALL.split(/\s+/).length <= MAX_WORDS)
+  it('begins with a line for each system', () => {
     const [first = ''] = INSTALL.split('\n## ', 1)
     const rows = first.split('\n').map((line) => line.split('|'))
     for (const system of ['Debian', 'Linux', 'Windows', 'macOS', 'containers', 'Node 20.19']) {
