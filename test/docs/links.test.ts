@@ -9,7 +9,13 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** Folders whose files are not ours, and what a bench left behind. */
 const FOREIGN = /^(?:(?:node_modules|dist|coverage|\.git)(?:\/|$)|bench\/results\/(?!latest))/
 
-const pages = readdirSync(ROOT, { recursive: true, encoding: 'utf8' })
+// What is foreign may have links out of the project, which a walk would follow.
+const pages = readdirSync(ROOT, { withFileTypes: true })
+  .flatMap((entry) => {
+    if (FOREIGN.test(entry.name) || !entry.isDirectory()) return [entry.name]
+    const below = readdirSync(join(ROOT, entry.name), { recursive: true, encoding: 'utf8' })
+    return below.map((path) => join(entry.name, path))
+  })
   .filter((path) => path.endsWith('.md') && !FOREIGN.test(path))
   .sort()
 
