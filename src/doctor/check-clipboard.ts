@@ -214,7 +214,7 @@ function samples(path: string): readonly OfferedContent[] {
   const open = async () => ({ read, close: async () => undefined })
   return [
     { kind: 'text', text: TEXT },
-    { kind: 'image', mediaType: 'image/png', blob: { size: PNG.length, modifiedAt: 0, open } },
+    { kind: 'image', mediaType: 'image/png', blob: { size: PNG.length, open } },
     { kind: 'files', paths: [path] },
   ]
 }

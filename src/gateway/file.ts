@@ -90,7 +90,6 @@ export function blobReply(
     ],
     body: transfers === undefined ? blob : followed(blob, { deviceId, name }, transfers),
     etag: `"${tag}"`,
-    lastModified: blob.modifiedAt,
   }
 }
 

@@ -145,7 +145,6 @@ async function readFiles({ size }: Blob, read: Read): Promise<readonly Listed[]>
 function partOf(blob: Blob, start: number, size: number): Blob {
   return {
     size,
-    modifiedAt: blob.modifiedAt,
     async open(): Promise<OpenBlob> {
       const opened = await blob.open()
       return {

@@ -34,6 +34,7 @@ import {
   encodeRecord,
   HISTORY_FORM_FIELDS,
   type HistoryForm,
+  type Moment,
   type RecordSubject,
 } from './wire/history.ts'
 import { checkTransferHash, readTransferHash } from './transfer-hash.ts'
@@ -70,14 +71,13 @@ interface Posted {
   readonly deviceId: string
   /** Names the record among those of all devices. */
   readonly key: string
-  /** When its content was used last, in Unix milliseconds by the clock of the device. */
-  readonly time: number | undefined
+  /** When its content was used last, by the clock of the device. */
+  readonly used: Moment | undefined
 }
 
 function toPosted({ form }: ReceivedForm, { principal: { id: deviceId } }: Call<Device>): Posted {
-  const { type, hash, state } = form
-  const time = state.lastAccessed ?? state.createTime ?? state.lastModified
-  return { deviceId, key: JSON.stringify([deviceId, type, hash.toLowerCase()]), time }
+  const { type, hash, used } = form
+  return { deviceId, key: JSON.stringify([deviceId, type, hash.toLowerCase()]), used }
 }
 
 /**
@@ -86,8 +86,8 @@ function toPosted({ form }: ReceivedForm, { principal: { id: deviceId } }: Call<
  */
 class OwnTimes {
   readonly #clock: Pick<Clock, 'now'>
-  /** The time of each record that was applied recently. */
-  readonly #applied = new Lru<string, number>(MAX_TIMES)
+  /** The time of each record that was applied recently, and when it came by the clock here. */
+  readonly #applied = new Lru<string, { readonly time: number; readonly came: number }>(MAX_TIMES)
   /** By device: the latest time of its records, but never later than it came. */
   readonly #newest = new Lru<string, number>(MAX_DEVICES)
   /** The device whose record became current last, and as what. */
@@ -98,27 +98,31 @@ class OwnTimes {
   }
 
   /** Whether a record is older than the current item, or is one that was current before. */
-  isOld({ deviceId, key, time }: Posted, current: Item | undefined): boolean {
-    if (time === undefined || current === undefined) return false
-    if (time <= (this.#applied.get(key) ?? -Infinity)) return true
-    if (time < (this.#newest.get(deviceId) ?? -Infinity)) return true
+  isOld({ deviceId, key, used }: Posted, current: Item | undefined): boolean {
+    if (used === undefined || current === undefined) return false
+    const now = this.#clock.now()
+    const { time, came } = this.#applied.get(key) ?? { time: -Infinity, came: -Infinity }
+    // The clock of a device that was ahead may have been put right since.
+    const since = used.first > now ? time : Math.min(time, came)
+    if (used.first === time || used.first < since) return true
+    if (used.first < (this.#newest.get(deviceId) ?? -Infinity)) return true
     const last = this.#last
-    const isOwn = last?.deviceId === deviceId && isSameActivation(last, current)
-    // A clock that was set back since must not make old what is new.
-    return !isOwn && time < Math.min(current.activatedAt, this.#clock.now())
+    if (last?.deviceId === deviceId && isSameActivation(last, current)) return false
+    // The clock here was set back since the current item came: its time tells nothing.
+    return current.activatedAt <= now && used.last < current.activatedAt
   }
 
   /** Notes a record before it is applied: others may come meanwhile. */
-  noteBegun({ deviceId, time }: Posted): void {
-    if (time === undefined) return
-    const newest = Math.max(this.#newest.get(deviceId) ?? -Infinity, time)
+  noteBegun({ deviceId, used }: Posted): void {
+    if (used === undefined) return
+    const newest = Math.max(this.#newest.get(deviceId) ?? -Infinity, used.first)
     this.#newest.set(deviceId, Math.min(newest, this.#clock.now()))
   }
 
   /** Notes a record that has become the current item. */
-  noteApplied({ deviceId, key, time }: Posted, { activatedAt, contentId }: Item): void {
+  noteApplied({ deviceId, key, used }: Posted, { activatedAt, contentId }: Item): void {
     this.#last = { deviceId, activatedAt, contentId }
-    if (time !== undefined) this.#applied.set(key, time)
+    if (used !== undefined) this.#applied.set(key, { time: used.first, came: this.#clock.now() })
   }
 }
 

@@ -55,8 +55,6 @@ export interface Reply {
   readonly body?: string | Uint8Array | Pieces | BlobBody | LiveBody
   /** Quoted entity tag. A GET or HEAD reply with one is sent conditionally. */
   readonly etag?: string
-  /** Unix milliseconds. */
-  readonly lastModified?: number
 }
 
 /** A reply that is not a stream. */
@@ -116,13 +114,12 @@ const NO_HEADERS: FlatHeaders = []
  * @param length Bytes of body; `undefined` where there is no `Content-Length`.
  */
 export function allHeaders(
-  { headers = NO_HEADERS, etag, lastModified }: Reply,
+  { headers = NO_HEADERS, etag }: Reply,
   length: number | undefined,
   more: FlatHeaders = NO_HEADERS,
 ): string[] {
   const all = [...(hasCacheControl(headers) ? COMMON : NOT_STORED), ...headers, ...more]
   if (etag !== undefined) all.push('ETag', etag)
-  if (lastModified !== undefined) all.push('Last-Modified', new Date(lastModified).toUTCString())
   if (length !== undefined) all.push('Content-Length', String(length))
   return all
 }

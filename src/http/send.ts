@@ -56,8 +56,9 @@ export class Sender {
     // Also when it is the client who asked for that.
     if (!response.shouldKeepAlive) connection.isClosing = true
 
-    if (isConditional(exchange, reply)) {
-      const verdict = checkPreconditions(exchange.request.headers, reply)
+    const { etag } = reply
+    if (etag !== undefined && isConditional(exchange, reply)) {
+      const verdict = checkPreconditions(exchange.request.headers, etag)
       if (verdict === 'failed') throw new HttpError('PRECONDITION_FAILED')
       if (verdict === 'not-modified') {
         const headers = withoutContentHeaders(reply.headers)
@@ -202,11 +203,8 @@ function clientGone(): DOMException {
   return new DOMException('The client has left', 'AbortError')
 }
 
-function isConditional({ method, isDecisive }: Exchange, reply: Reply): boolean {
-  if (!isDecisive) return false
-  const { status, etag, lastModified } = reply
-  if (status !== 200 || (etag === undefined && lastModified === undefined)) return false
-  return method === 'GET' || method === 'HEAD'
+function isConditional({ method, isDecisive }: Exchange, { status }: Reply): boolean {
+  return isDecisive && status === 200 && (method === 'GET' || method === 'HEAD')
 }
 
 function selectRange(
@@ -216,7 +214,7 @@ function selectRange(
 ): ByteRange | undefined {
   const { range: header, 'if-range': ifRange } = request.headers
   if (header === undefined || method !== 'GET' || reply.status !== 200) return undefined
-  if (typeof ifRange === 'string' && !isRangeCurrent(ifRange, reply)) return undefined
+  if (typeof ifRange === 'string' && !isRangeCurrent(ifRange, reply.etag)) return undefined
   const range = parseRange(header, size)
   if (range !== 'unsatisfiable') return range
   throw new HttpError('RANGE_NOT_SATISFIABLE', { headers: ['Content-Range', `bytes */${size}`] })

@@ -141,7 +141,7 @@ export class RememberedItems implements RecentItems {
     this.#ids += 1
     const what = { type, dataName, mediaType, size, contentHash, contentId, activatedAt }
     const text = type === 'Text' ? beginningOf(bytes) : item.text
-    const blob = same?.blob ?? new RememberedBytes(bytes, activatedAt)
+    const blob = same?.blob ?? new RememberedBytes(bytes)
     const entry: Entry = { id: String(this.#ids), ...what, text, sender, blob }
     const others = this.#entries.filter((one) => one !== same)
     this.#keep([entry, ...others].slice(0, this.#deps.most))
@@ -167,12 +167,10 @@ export class RememberedItems implements RecentItems {
 /** Bytes in memory until they are forgotten. */
 class RememberedBytes implements Blob {
   readonly size: number
-  readonly modifiedAt: number
   #bytes: Uint8Array | undefined
 
-  constructor(bytes: Uint8Array, modifiedAt: number) {
+  constructor(bytes: Uint8Array) {
     this.size = bytes.length
-    this.modifiedAt = modifiedAt
     this.#bytes = bytes
   }
 

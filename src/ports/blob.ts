@@ -13,8 +13,6 @@ export type { Digests }
 /** Bytes at rest. */
 export interface Blob {
   readonly size: number
-  /** When the bytes were completed, in Unix milliseconds. */
-  readonly modifiedAt: number
 
   /** @throws {DomainError} `BLOB_GONE` when the bytes were discarded, or changed on the disk. */
   open(): Promise<OpenBlob>

@@ -150,7 +150,7 @@ describe('what comes back to the clipboard', () => {
 
   it('shares an image when what was written cannot be read any more', async () => {
     const open: Blob['open'] = () => Promise.reject(new Error('It is gone'))
-    const gone: Blob = { size: 1000, modifiedAt: 0, open }
+    const gone: Blob = { size: 1000, open }
     const offer = { kind: 'image', mediaType: 'image/png', blob: gone } as const
     assert.equal(await isEcho(offer, await copied('rgb.png')), false)
   })

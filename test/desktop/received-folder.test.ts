@@ -177,8 +177,8 @@ describe('ReceivedFolder', () => {
   it('leaves nothing when the bytes end early, or cannot be read', async (t) => {
     const { path, folder } = await open(t)
     const whole = await blobOf('abc')
-    const short: Blob = { size: 5, modifiedAt: 0, open: () => whole.open() }
-    const gone: Blob = { size: 5, modifiedAt: 0, open: () => Promise.reject(new Error('gone')) }
+    const short: Blob = { size: 5, open: () => whole.open() }
+    const gone: Blob = { size: 5, open: () => Promise.reject(new Error('gone')) }
     await assert.rejects(folder.save(short, 'a'), /bytes are missing/)
     await assert.rejects(folder.save(gone, 'a'), /gone/)
     assert.deepEqual(await readdir(path), [])

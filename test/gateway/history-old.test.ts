@@ -102,11 +102,42 @@ describe('an old item in POST /api/history', () => {
     const { phone, clock } = await serveGateway(t)
     await phone.pushText('current')
     clock.jump(-60 * MINUTE)
-    await post(
-      phone,
-      urlencoded({ type: 'Text', hash: 'AB', text: 'new', createTime: ago(clock, 0) }),
-    )
+    const fields = { type: 'Text', hash: 'AB', text: 'new', createTime: ago(clock, 5) }
+    await post(phone, urlencoded(fields))
     assert.equal((await phone.document())['text'], 'new')
+  })
+
+  it('is none for a push whose time is in whole seconds, minutes or days', async (t) => {
+    const { phone, addPhone, clock } = await serveGateway(t)
+    const other = await addPhone()
+    const now = ago(clock, 0)
+    for (const length of ['2026-01-31'.length, '2026-01-31T12:34'.length, now.indexOf('.')]) {
+      const createTime = now.slice(0, length)
+      await other.pushText(`before ${createTime}`)
+      await post(
+        phone,
+        urlencoded({ type: 'Text', hash: createTime, text: createTime, createTime }),
+      )
+      assert.equal((await phone.document())['text'], createTime)
+    }
+    const createTime = ago(clock, 1000).slice(0, now.indexOf('.'))
+    await other.pushText('later')
+    await post(await addPhone(), urlencoded({ type: 'Text', hash: 'AB', text: 'old', createTime }))
+    assert.equal((await phone.document())['text'], 'later')
+  })
+
+  it('is none for what is copied again once the clock of the device is right', async (t) => {
+    const { phone, addPhone, clock } = await serveGateway(t)
+    const copy = async (lastAccessed: string) => {
+      await post(phone, urlencoded({ type: 'Text', hash: 'A', text: 'a', lastAccessed }))
+      return (await phone.document())['text']
+    }
+    const tomorrow = ago(clock, -24 * 60 * MINUTE)
+    assert.equal(await copy(tomorrow), 'a')
+    await (await addPhone()).pushText('of another one')
+    clock.advance(10_000)
+    assert.equal(await copy(tomorrow), 'of another one')
+    assert.equal(await copy(ago(clock, 0)), 'a')
   })
 
   for (const behind of [10 * MINUTE, -10 * MINUTE]) {

@@ -3,40 +3,26 @@ import { describe, it } from 'node:test'
 import { checkPreconditions, isRangeCurrent, parseRange } from '../../src/http/conditional.ts'
 import fc, { forAll } from '../support/property.ts'
 
-const MODIFIED = Date.UTC(2026, 0, 31, 12, 34, 56, 789)
-const SAME_SECOND = 'Sat, 31 Jan 2026 12:34:56 GMT'
-const EARLIER = 'Sat, 31 Jan 2026 12:34:55 GMT'
-const NOW = { etag: '"a"', lastModified: MODIFIED }
-const WEAK = { etag: 'W/"a"', lastModified: undefined }
+const DATE = 'Fri, 01 Jan 2100 00:00:00 GMT'
 
 describe('If-None-Match', () => {
   it('finds the tag in a list, weakly', () => {
     for (const list of ['"a"', 'W/"a"', '"b", "a"', '"b","a" ', ',, "a"', '*', ' * ']) {
-      assert.equal(checkPreconditions({ 'if-none-match': list }, NOW), 'not-modified', list)
+      assert.equal(checkPreconditions({ 'if-none-match': list }, '"a"'), 'not-modified', list)
     }
-    assert.equal(checkPreconditions({ 'if-none-match': '"a"' }, WEAK), 'not-modified')
+    assert.equal(checkPreconditions({ 'if-none-match': '"a"' }, 'W/"a"'), 'not-modified')
   })
 
   it('does not find what is not there', () => {
     for (const list of ['"b"', '', 'a', '"A"', '"a', '"aa"']) {
-      assert.equal(checkPreconditions({ 'if-none-match': list }, NOW), 'proceed', list)
+      assert.equal(checkPreconditions({ 'if-none-match': list }, '"a"'), 'proceed', list)
     }
-    const untagged = { etag: undefined, lastModified: undefined }
-    assert.equal(checkPreconditions({ 'if-none-match': '"a"' }, untagged), 'proceed')
-  })
-
-  it('beats If-Modified-Since', () => {
-    const headers = { 'if-none-match': '"b"', 'if-modified-since': SAME_SECOND }
-    assert.equal(checkPreconditions(headers, NOW), 'proceed')
   })
 
   it('finds each tag of any list, and no other', () => {
     const tag = fc.string({ unit: fc.constantFrom(...'ab-,W/') }).map((text) => `"${text}"`)
     forAll(fc.array(tag), tag, (tags, etag) => {
-      const verdict = checkPreconditions(
-        { 'if-none-match': tags.join(', ') },
-        { etag, lastModified: undefined },
-      )
+      const verdict = checkPreconditions({ 'if-none-match': tags.join(', ') }, etag)
       assert.equal(verdict, tags.includes(etag) ? 'not-modified' : 'proceed')
     })
   })
@@ -44,51 +30,34 @@ describe('If-None-Match', () => {
 
 describe('If-Match', () => {
   it('compares strongly', () => {
-    assert.equal(checkPreconditions({ 'if-match': '"b", "a"' }, NOW), 'proceed')
-    assert.equal(checkPreconditions({ 'if-match': '*' }, NOW), 'proceed')
-    assert.equal(checkPreconditions({ 'if-match': '"b"' }, NOW), 'failed')
-    assert.equal(checkPreconditions({ 'if-match': 'W/"a"' }, NOW), 'failed')
-    assert.equal(checkPreconditions({ 'if-match': 'W/"a"' }, WEAK), 'failed')
-  })
-
-  it('beats If-Unmodified-Since', () => {
-    const headers = { 'if-match': '"a"', 'if-unmodified-since': EARLIER }
-    assert.equal(checkPreconditions(headers, NOW), 'proceed')
+    assert.equal(checkPreconditions({ 'if-match': '"b", "a"' }, '"a"'), 'proceed')
+    assert.equal(checkPreconditions({ 'if-match': '*' }, '"a"'), 'proceed')
+    assert.equal(checkPreconditions({ 'if-match': '"b"' }, '"a"'), 'failed')
+    assert.equal(checkPreconditions({ 'if-match': 'W/"a"' }, '"a"'), 'failed')
+    assert.equal(checkPreconditions({ 'if-match': 'W/"a"' }, 'W/"a"'), 'failed')
   })
 })
 
 describe('dates', () => {
-  it('are compared in whole seconds', () => {
-    assert.equal(checkPreconditions({ 'if-modified-since': SAME_SECOND }, NOW), 'not-modified')
-    assert.equal(checkPreconditions({ 'if-modified-since': EARLIER }, NOW), 'proceed')
-    assert.equal(checkPreconditions({ 'if-unmodified-since': SAME_SECOND }, NOW), 'proceed')
-    assert.equal(checkPreconditions({ 'if-unmodified-since': EARLIER }, NOW), 'failed')
-  })
-
-  it('do not count when they are none', () => {
-    for (const date of ['', 'yesterday', '"a"']) {
-      assert.equal(checkPreconditions({ 'if-modified-since': date }, NOW), 'proceed')
-      assert.equal(checkPreconditions({ 'if-unmodified-since': date }, NOW), 'proceed')
+  it('never count, since two items can be of the same second', () => {
+    for (const date of [DATE, '', 'yesterday', '"a"']) {
+      const headers = { 'if-modified-since': date, 'if-unmodified-since': date }
+      assert.equal(checkPreconditions(headers, '"a"'), 'proceed')
     }
-  })
-
-  it('do not count for what has no date', () => {
-    assert.equal(checkPreconditions({ 'if-modified-since': SAME_SECOND }, WEAK), 'proceed')
   })
 })
 
 describe('If-Range', () => {
-  it('lets a range count for the same tag or the same second', () => {
-    assert.ok(isRangeCurrent('"a"', NOW))
-    assert.ok(isRangeCurrent(SAME_SECOND, NOW))
+  it('lets a range count for the same tag', () => {
+    assert.ok(isRangeCurrent('"a"', '"a"'))
   })
 
   it('is strict about everything else', () => {
-    for (const header of ['"b"', 'W/"a"', '"a", "b"', EARLIER, '*', '', 'a']) {
-      assert.ok(!isRangeCurrent(header, NOW), header)
+    for (const header of ['"b"', 'W/"a"', '"a", "b"', DATE, '*', '', 'a']) {
+      assert.ok(!isRangeCurrent(header, '"a"'), header)
+      assert.ok(!isRangeCurrent(header, undefined), header)
     }
-    assert.ok(!isRangeCurrent('W/"a"', WEAK))
-    assert.ok(!isRangeCurrent(SAME_SECOND, WEAK))
+    assert.ok(!isRangeCurrent('W/"a"', 'W/"a"'))
   })
 })
 
@@ -102,7 +71,7 @@ describe('any header', () => {
         ...(since === undefined ? {} : { 'if-modified-since': since }),
         ...(until === undefined ? {} : { 'if-unmodified-since': until }),
       }
-      assert.match(checkPreconditions(given, NOW), /^(proceed|not-modified|failed)$/)
+      assert.match(checkPreconditions(given, '"a"'), /^(proceed|not-modified|failed)$/)
     })
   })
 })

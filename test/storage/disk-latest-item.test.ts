@@ -89,10 +89,9 @@ describe('the item on disk', () => {
     const when = changed === undefined ? 'of now' : 'from before 1970'
     it(`may be a file of the user ${when}, also after a restart, and never removes it`, async (t) => {
       const storage = await openTestStorage(t)
-      const { path, blob } = await adoptFile(t, storage, changed)
+      const { path } = await adoptFile(t, storage, changed)
       const again = await storage.restart()
       assert.equal(String(await bytesOf(again)), 'hello')
-      assert.equal(again.latest.binary?.blob?.modifiedAt, blob.modifiedAt)
       await putFile(again, 'other')
       assert.equal(await readFile(path, 'utf8'), 'hello')
     })

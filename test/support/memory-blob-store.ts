@@ -34,7 +34,6 @@ export class MemoryBlobStore implements Pick<BlobStore, 'receive'> {
     const bytes = Buffer.concat(chunks)
     const blob: HashedBlob = {
       ...bytesInMemory(bytes),
-      modifiedAt: Date.now(),
       digests: await digestsOf(bytes),
       open: async () => {
         if (!this.#kept.has(blob)) throw new DomainError('BLOB_GONE', 'The bytes were discarded')

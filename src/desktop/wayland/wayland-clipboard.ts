@@ -101,7 +101,7 @@ export class WaylandClipboard implements SystemClipboard {
     const png = await photoAsPng(blob, mediaType, signal)
     // A larger one could not be recognised when it comes back.
     if (png.size > this.#limits.maxImageBytes) throw new Error('The photo is too large as PNG')
-    return { ...content, mediaType: 'image/png', blob: { ...png, modifiedAt: blob.modifiedAt } }
+    return { ...content, mediaType: 'image/png', blob: png }
   }
 
   confirm(seen: 'ours' | 'foreign'): void {

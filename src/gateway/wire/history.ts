@@ -101,6 +101,8 @@ export interface HistoryForm {
   readonly hasData: boolean
   /** A hint. */
   readonly size: number | undefined
+  /** When its content was used last, by the clock of the client. */
+  readonly used: Moment | undefined
   readonly state: RecordState
 }
 
@@ -131,6 +133,11 @@ export function decodeHistoryForm(fields: Fields<string>): HistoryForm {
   const field = (name: string): string => fields.get(name.toLowerCase()) ?? ''
   const type = toItemType(field('type'))
   const hash = field('hash')
+  const [lastAccessed, createTime, lastModified] = [
+    parseMoment(field('lastAccessed')),
+    parseMoment(field('createTime')),
+    parseMoment(field('lastModified')),
+  ]
   if (hash === '' || hash.length > MAX_HASH_LENGTH) {
     throw new HttpError('BAD_BODY', '"hash" is missing, or too long to be one')
   }
@@ -141,10 +148,11 @@ export function decodeHistoryForm(fields: Fields<string>): HistoryForm {
     dataName: toDataName(field('dataName')),
     hasData: parseBoolean(field('hasData')) ?? false,
     size: parseInteger(field('size')),
+    used: lastAccessed ?? createTime ?? lastModified,
     state: {
-      createTime: parseTime(field('createTime')),
-      lastModified: parseTime(field('lastModified')),
-      lastAccessed: parseTime(field('lastAccessed')),
+      createTime: createTime?.first,
+      lastModified: lastModified?.first,
+      lastAccessed: lastAccessed?.first,
       starred: parseBoolean(field('starred')),
       pinned: parseBoolean(field('pinned')),
       version: parseInteger(field('version')),
@@ -271,14 +279,25 @@ const ZONE = /^(?:[Zz]|([+-]\d{2}):?(\d{2}))$/
 
 const YEAR_10000 = 253_402_300_800_000
 
+/** The moment that a text names: the first and the last millisecond that it can mean. */
+export interface Moment {
+  readonly first: number
+  readonly last: number
+}
+
+/** The first millisecond that a text can mean: see {@link parseMoment}. */
+export function parseTime(text: string): number | undefined {
+  return parseMoment(text)?.first
+}
+
 /**
- * The moment that `text` names, in Unix milliseconds; what is finer is cut off. Without a zone it
- * is UTC, which is what clients mean that leave it out.
+ * The moment that `text` names; what is finer than milliseconds is cut off. Without a zone it is
+ * UTC, which is what clients mean that leave it out.
  *
  * @returns `undefined` when it names none, or one before 1970: platforms write the year 1 for
  *   "never".
  */
-export function parseTime(text: string): number | undefined {
+export function parseMoment(text: string): Moment | undefined {
   const [date = ''] = DATE.exec(text) ?? []
   if (!isDay(date)) return undefined
   const [time = '', clock = '00:00', fraction = ''] = TIME.exec(text.slice(date.length)) ?? []
@@ -288,7 +307,15 @@ export function parseTime(text: string): number | undefined {
   const seconds = clock.length === 5 ? ':00' : ''
   const milliseconds = `${fraction}000`.slice(0, 3)
   const at = Date.parse(`${date}T${clock}${seconds}.${milliseconds}${hours}:${minutes}`)
-  return at >= 0 && at < YEAR_10000 ? at : undefined
+  if (!(at >= 0 && at < YEAR_10000)) return undefined
+  return { first: at, last: at + unitOf(time, fraction.length) - 1 }
+}
+
+/** Milliseconds of the smallest unit that a time of day has. */
+function unitOf(time: string, digits: number): number {
+  if (time === '') return 86_400_000
+  if (time.length === 'Thh:mm'.length) return 60_000
+  return 10 ** Math.max(0, 3 - digits)
 }
 
 /** `YYYY-MM-DDTHH:mm:ss.sssZ` of Unix milliseconds. */

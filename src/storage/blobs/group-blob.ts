@@ -60,10 +60,6 @@ export class GroupBlob implements HashedBlob {
     this.#isOfThisRun = isOfThisRun
   }
 
-  get modifiedAt(): number {
-    return this.list.modifiedAt
-  }
-
   /** The name of the list in `blobs/`. */
   get ownName(): string | undefined {
     return this.list.ownName

@@ -37,7 +37,7 @@ export async function bytesItem(known: BytesItem): Promise<StoredItem> {
 export function bytesOfLate(content: string): Blob {
   const bytes = Buffer.from(content)
   const read = async (target: Uint8Array, from: number) => bytes.copy(target, 0, from)
-  return { size: bytes.length, modifiedAt: 0, open: async () => ({ read, close: async () => {} }) }
+  return { size: bytes.length, open: async () => ({ read, close: async () => {} }) }
 }
 
 /** A recent text, which was copied. */

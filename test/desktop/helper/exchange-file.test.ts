@@ -89,7 +89,6 @@ describe('The file for one request to a clipboard helper', () => {
   it('is not given up half full when the blob is shorter than it says', async () => {
     const blob = {
       size: 10,
-      modifiedAt: 0,
       open: async () => ({ read: async () => 0, close: async () => undefined }),
     }
     await withExchangeFile(async (file) => {

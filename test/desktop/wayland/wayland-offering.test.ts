@@ -35,7 +35,6 @@ function slowBlob(marker: string) {
   const asked = defer<void>()
   const blob: Blob = {
     size: 10 * MIB,
-    modifiedAt: 0,
     open: async () => ({
       read: async (target, position) => {
         if (position > 0) {
@@ -208,7 +207,6 @@ describe('WaylandClipboard, offering', { ...needs(...SWAY_TOOLS), timeout: 60_00
     const marker = randomUUID()
     const broken: Blob = {
       size: MIB,
-      modifiedAt: 0,
       open: async () => ({
         read: async (target, position) => {
           target.set(Buffer.from(marker))

@@ -249,7 +249,7 @@ describe('X11Clipboard, when a program stops pasting', NEEDS, () => {
   it('refuses a paste when the image is gone, whatever its size', async (t) => {
     const { other, clipboard, logger } = await openBoth(t)
     for (const size of [KIB, MIB]) {
-      const blob: Blob = { size, modifiedAt: 0, open: () => Promise.reject(new Error('gone')) }
+      const blob: Blob = { size, open: () => Promise.reject(new Error('gone')) }
       await clipboard.offer({ kind: 'image', mediaType: 'image/png', blob })
       assert.equal(await other.paste('image/png'), undefined)
     }

@@ -10,6 +10,7 @@ import {
   HISTORY_FORM_FIELDS,
   type HistoryForm,
   isWanted,
+  parseMoment,
   parseTime,
 } from '../../../src/gateway/wire/history.ts'
 import fc, { forAll, forAllAsync } from '../../support/property.ts'
@@ -52,6 +53,7 @@ describe('a history form', () => {
       dataName: 'a.png',
       hasData: true,
       size: 12,
+      used: { first: NOON, last: NOON },
       state: {
         createTime: time,
         lastModified: time,
@@ -241,6 +243,18 @@ describe('a time', () => {
     for (const text of spellings) assert.equal(parseTime(text), NOON, text)
     assert.equal(parseTime('2026-01-31'), NOON - 12 * 3_600_000)
     assert.equal(parseTime('1970-01-01T00:00:00Z'), 0)
+  })
+
+  it('is as long as its smallest unit', () => {
+    const lengths = { '': 86_400_000, 'T12:00': 60_000, 'T12:00:00': 1000, 'T12:00:00.12': 10 }
+    for (const [time, length] of Object.entries(lengths)) {
+      const { first = NaN, last = NaN } = parseMoment(`2026-01-31${time}`) ?? {}
+      assert.equal(last - first + 1, length, time)
+    }
+    assert.deepEqual(parseMoment('2026-01-31T12:00:00.1234567Z'), {
+      first: NOON + 123,
+      last: NOON + 123,
+    })
   })
 
   it('is exact to the millisecond', () => {

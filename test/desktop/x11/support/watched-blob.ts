@@ -17,7 +17,6 @@ export function watched(bytes: Buffer, available: number = bytes.length): Watche
   const { promise: closed, resolve } = defer<void>()
   const blob: Blob = {
     size: bytes.length,
-    modifiedAt: 0,
     open: async () => ({
       read: async (target, position) => {
         const end = Math.max(position, Math.min(position + target.length, available))
