@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { describe, it } from 'node:test'
 import { PNG } from 'pngjs'
 import { needs } from '../support/requirements.ts'
@@ -61,6 +62,31 @@ describe('the current item in the panel', needs('chromium'), () => {
     await phone.pushFile('Image', 'evil.svg', Buffer.from(SVG))
     await itemOf(panel).getByText('There is no preview').waitFor()
     assert.equal(await image.count(), 0)
+    panel.assertCalm()
+  })
+
+  it('lists several files, and saves each of them', async (t) => {
+    const panel = await openPanel(t)
+    const { page } = panel
+    const phone = await panel.pairPhone('Pixel')
+    await phone.uploadBatch('0'.repeat(32), [
+      ['IMG <b>1.jpg', Buffer.from('a photo')],
+      ['notes.txt', Buffer.from('some notes')],
+    ])
+    await phone.pushBatch('0'.repeat(32), [1, 2])
+    const item = itemOf(panel)
+    await item.getByText('2 files, 17 bytes').waitFor()
+    const names = item.locator('.members .name')
+    assert.deepEqual(await names.allTextContents(), ['IMG <b>1.jpg', 'notes.txt'])
+    const saving = page.waitForEvent('download')
+    await item.getByRole('button', { name: 'Save: notes.txt' }).click()
+    const saved = await saving
+    assert.equal(saved.suggestedFilename(), 'notes.txt')
+    assert.equal(await readFile(await saved.path(), 'utf8'), 'some notes')
+    await item.getByRole('button', { name: 'Save all' }).waitFor()
+    await item.getByRole('button', { name: 'Hide preview' }).click()
+    await item.getByText('The preview is hidden').waitFor()
+    assert.equal(await item.getByText('notes.txt').count(), 0)
     panel.assertCalm()
   })
 

@@ -8,6 +8,7 @@
 
 import { ClientError } from '../../client/client-error.ts'
 import { FileUpload, type FileUploadOptions } from '../shared/file-upload.ts'
+import type { Member } from '../shared/members.ts'
 import { send, type Door } from '../shared/request.ts'
 import type { Pairing, PanelState } from './state.ts'
 import { strings } from './strings.ts'
@@ -88,10 +89,11 @@ export async function readText(contentId: string) {
  */
 export async function readTicket(recent?: string) {
   const query = recent === undefined ? '' : `?recent=${encodeURIComponent(recent)}`
-  const { path, contentId } = await call('POST', `/clipboard/tickets${query}`)
+  const { path, contentId, members = [] } = await call('POST', `/clipboard/tickets${query}`)
   // A program that took the place of the daemon could lead the page elsewhere.
   if (typeof path !== 'string' || !path.startsWith('/clipboard/tickets/')) return away()
-  return { path, contentId: String(contentId) }
+  const files: readonly Member[] = members
+  return { path, contentId: String(contentId), members: files }
 }
 
 /** Makes a text the current item. */

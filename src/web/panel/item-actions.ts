@@ -3,6 +3,7 @@
 import { actionButton, announce, errorLine } from './actions.ts'
 import { ApiError, openReceived, readTicket, readPreview, readText } from './api.ts'
 import { h, setText } from '../shared/dom.ts'
+import { createMembers, type Saver } from '../shared/members.ts'
 import { toPng } from '../shared/picture.ts'
 import { createTextActions } from '../shared/text-actions.ts'
 import { currentState, type Item } from './state.ts'
@@ -101,10 +102,32 @@ export async function copyToClipboard(reading: Promise<string | Blob>, isText: b
 }
 
 /** Has the browser save it: the page never holds its bytes. */
-async function saveItem({ dataName, contentId }: Item) {
+async function saveItem(item: Item) {
+  download((await ticketOf(item)).path, item.dataName)
+}
+
+/** A way to the bytes of an item. @throws {ApiError} when something else is current by now. */
+async function ticketOf({ contentId }: Item) {
   const ticket = await readTicket()
-  if (ticket.contentId !== contentId) changed()
-  download(ticket.path, dataName)
+  return ticket.contentId === contentId ? ticket : changed()
+}
+
+/**
+ * The files of a Group, each of which can be saved.
+ *
+ * @returns Nothing when they cannot be listed.
+ * @throws {ApiError}
+ */
+export async function listMembers(item: Item) {
+  const errors = errorLine()
+  const first = await ticketOf(item)
+  if (first.members.length === 0) return []
+  const saverOf = ({ label, about, fileName, query }: Saver) => {
+    // A ticket ends before a page does.
+    const run = async () => download((await ticketOf(item)).path + query, fileName)
+    return actionButton({ label, name: about, look: 'quiet', errors, run })
+  }
+  return [...createMembers(first.members, saverOf), errors]
 }
 
 /** Has the browser save what is at a path. */

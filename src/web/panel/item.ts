@@ -8,7 +8,7 @@ import { ApiError, readPreview, readText } from './api.ts'
 import { button, h, inOrder, section, setAttribute, setText } from '../shared/dom.ts'
 import { formatBytes } from '../shared/language.ts'
 import { icon } from './icons.ts'
-import { createItemActions } from './item-actions.ts'
+import { createItemActions, listMembers } from './item-actions.ts'
 import { describeSender } from './format.ts'
 import { strings } from './strings.ts'
 import { createTime, setTime } from './time.ts'
@@ -68,7 +68,7 @@ export function createItemView(onHide: () => void) {
   }
 
   function showPreview() {
-    const kind = shown?.preview ?? null
+    const kind = shown?.type === 'Group' ? 'members' : (shown?.preview ?? null)
     toggle.hidden = kind === null
     setText(toggle, isHidden() ? words.show : words.hide)
     const wanted = `${isHidden()} ${kind} ${shown?.contentId}`
@@ -84,11 +84,12 @@ export function createItemView(onHide: () => void) {
   }
 
   async function show(item: Item, isStillWanted: () => boolean) {
-    const content = await readPreview(item.contentId).catch((error) => {
-      // That the daemon is away is said elsewhere, and it brings another state with it.
-      if (error instanceof ApiError) return undefined
-      throw error
-    })
+    if (item.type === 'Group') {
+      const files = (await listMembers(item).catch(notThere)) ?? []
+      if (!isStillWanted()) return
+      return preview.replaceChildren(...(files.length > 0 ? files : [note(words.noPreview)]))
+    }
+    const content = await readPreview(item.contentId).catch(notThere)
     const text = item.preview === 'text' ? await content?.text() : undefined
     if (!isStillWanted()) return
     if (content === undefined) {
@@ -127,6 +128,12 @@ export function createItemView(onHide: () => void) {
   }
 
   return { section: section({ class: 'card' }, header, what, preview, actions.element), render }
+}
+
+/** That the daemon is away is said elsewhere, and it brings another state with it. */
+function notThere(error: unknown) {
+  if (error instanceof ApiError) return undefined
+  throw error
 }
 
 function keyOf(item: Item | null) {

@@ -3,6 +3,7 @@
 import { ClientError } from '../../client/client-error.ts'
 import type { ClipboardDocument } from '../../client/decode-document.ts'
 import { basicAuthorization } from '../../link/base64url.ts'
+import type { Member } from '../shared/members.ts'
 import { ask, unreachable, type Door } from '../shared/request.ts'
 import { base, stored } from './account.ts'
 
@@ -107,7 +108,7 @@ export interface Ticket {
   readonly href: string
   readonly mediaType: string
   /** The files of a Group: `?member=1` behind `href` leads to the first. */
-  readonly members?: readonly { readonly name: string; readonly size: number }[]
+  readonly members?: readonly Member[]
 }
 
 /**

@@ -12,13 +12,13 @@ import {
   type Recent,
   type Sent,
   type State,
-  type Ticket,
 } from './api.ts'
 import { copyText, selectText } from './copy.ts'
 import { button, h, inOrder, renderList, setText, type Attributes } from '../shared/dom.ts'
 import { failureOf } from '../shared/request.ts'
 import { toPng } from '../shared/picture.ts'
 import { formatBytes } from '../shared/language.ts'
+import { createMembers, type Saver } from '../shared/members.ts'
 import { createTextActions } from '../shared/text-actions.ts'
 import { strings } from './strings.ts'
 
@@ -33,9 +33,6 @@ const MAX_PICTURE_BYTES = 50_000_000
 
 /** A ticket is good for ten minutes. */
 const TICKET_MS = 9 * 60_000
-
-/** Browsers leave out some of many downloads that begin at once. */
-const BETWEEN_SAVES_MS = 300
 
 /** Whether the page stands on an iPhone's home screen, where downloads open without a way back. */
 const isStandalone = 'standalone' in navigator && navigator.standalone === true
@@ -185,41 +182,11 @@ async function bytes(
   }
 
   const { members = [] } = first
-  if (members.length > 0) return group(members)
-
-  function group(members: NonNullable<Ticket['members']>) {
-    const rows = members.map(({ name, size }, index) => {
-      const shown = inOrder(name)
-      const label = `${strings.save}: ${shown}`
-      const file = name.slice(name.lastIndexOf('/') + 1)
-      const save = saver(
-        strings.save,
-        file,
-        { class: 'button', 'aria-label': label },
-        `?member=${index + 1}`,
-      )
-      const about = h('span', { class: 'note' }, formatBytes(size))
-      return { save, row: h('li', {}, h('p', { class: 'name', dir: 'auto' }, shown), save, about) }
-    })
-    const all = button(strings.saveAll, saveAll, { class: 'main' })
-    const total = members.reduce((sum, { size }) => sum + size, 0)
-
-    async function saveAll() {
-      all.disabled = true
-      for (const { save } of rows) {
-        save.click()
-        await new Promise((resolve) => setTimeout(resolve, BETWEEN_SAVES_MS))
-      }
-      all.disabled = false
-    }
-
-    return [
-      h('p', { class: 'name' }, strings.members(members.length, formatBytes(total))),
-      h('ul', { class: 'members' }, ...rows.map(({ row }) => row)),
-      all,
-      saver(strings.saveZip, dataName, { class: 'button' }),
-      note,
-    ]
+  if (members.length > 0) {
+    const saverOf = ({ label, about, fileName, query }: Saver) =>
+      saver(label, fileName, { class: 'button', 'aria-label': about }, query)
+    const zip = saver(strings.saveZip, dataName, { class: 'button' })
+    return [...createMembers(members, saverOf), zip, note]
   }
 
   const save = saver(strings.save, dataName)
