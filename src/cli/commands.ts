@@ -169,7 +169,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     examples: ['clipgate join --link-file link.txt --name desk'],
     options: {
       'link-file': LINK_FILE,
-      name: { placeholder: 'NAME', meaning: 'what to call it here (the host of its URL)' },
+      name: { placeholder: 'NAME', meaning: 'what to call it here (the label in its link)' },
       'tls-fingerprint': {
         placeholder: 'SHA256',
         meaning: 'the one certificate to accept, for one that nobody else vouches for',

@@ -2,7 +2,7 @@
 
 import type { PeerSummary } from '../ports/peers.ts'
 import { readLink } from './choose-server.ts'
-import { printResult, type SettingsInvocation } from './command.ts'
+import { CommandError, printResult, type SettingsInvocation } from './command.ts'
 import { withInput } from './input.ts'
 import { columnsOf } from './shell.ts'
 import { formatTable } from './text-table.ts'
@@ -31,7 +31,15 @@ export async function runJoin(call: SettingsInvocation): Promise<number> {
 /** Runs `clipgate leave`. */
 export async function runLeave(call: SettingsInvocation): Promise<number> {
   const [wanted = ''] = call.args.operands
-  const { name } = await withAdmin(call, (admin) => admin.leave(wanted))
+  const { name } = await withAdmin(call, async (admin) => {
+    return admin.leave(wanted).catch(async (error: unknown) => {
+      const devices = await admin.devices()
+      const joiner = devices.find(({ kind, label }) => kind === 'peer' && label === wanted)
+      if (joiner === undefined) throw error
+      const remedy = `to shut it out: clipgate revoke ${joiner.username}`
+      throw new CommandError(`Cannot leave "${wanted}": it has joined this one; ${remedy}`)
+    })
+  })
   const line = `Left ${visible(name)}. There, "clipgate revoke" takes away what let us in.`
   printResult(call, { name }, [line])
   return 0
@@ -39,7 +47,10 @@ export async function runLeave(call: SettingsInvocation): Promise<number> {
 
 /** Runs `clipgate peers`. */
 export async function runPeers(call: SettingsInvocation): Promise<number> {
-  const peers = await withAdmin(call, (admin) => admin.peers())
+  const { peers, joiners } = await withAdmin(call, async (admin) => {
+    const joiners = (await admin.devices()).filter(({ kind }) => kind === 'peer')
+    return { peers: await admin.peers(), joiners }
+  })
   if (call.args.flag('names'))
     return printNames(
       call.shell,
@@ -49,9 +60,12 @@ export async function runPeers(call: SettingsInvocation): Promise<number> {
     const remedy = state === 'refused' ? '; join again with a new link' : ''
     return [name, url, state, error + remedy]
   })
+  const from = joiners.map(({ label, lastSeenAddress = '-', streams }) => {
+    return [label, `from ${lastSeenAddress}`, streams > 0 ? 'connected' : 'away', '-']
+  })
+  const table = [HEADING, ...rows, ...from]
   const none = ['No daemon is joined. Join one: clipgate join']
-  const lines =
-    peers.length === 0 ? none : formatTable([HEADING, ...rows], columnsOf(call.shell), NARROWING)
+  const lines = table.length === 1 ? none : formatTable(table, columnsOf(call.shell), NARROWING)
   printResult(call, peers.map(toJson), lines)
   return 0
 }

@@ -73,8 +73,8 @@ export class PeerConnections implements Peers {
     return this.#summarise(peer)
   }
 
-  async leave(name: string): Promise<{ readonly name: string }> {
-    await this.#book.remove(name)
+  async leave(wanted: string): Promise<{ readonly name: string }> {
+    const name = await this.#book.remove(wanted)
     await this.#disconnect(name)
     this.#watchers.notify()
     return { name }
@@ -113,10 +113,7 @@ export function createIdlePeers(store: PeerStore, clock: Clock = keepAliveClock)
   return {
     list: () => book.peers.map((peer) => summarisePeer(peer, STOPPED)),
     join: async (request) => summarisePeer(await book.join(request, clock), STOPPED),
-    leave: async (name) => {
-      await book.remove(name)
-      return { name }
-    },
+    leave: async (name) => ({ name: await book.remove(name) }),
   }
 }
 
@@ -193,7 +190,7 @@ export class PeerBook {
    * @throws {LinkError}; {DomainError} `PEER_INVALID`, `PEER_NAME_TAKEN`.
    */
   prepare({ link, name: wanted, tlsFingerprint }: JoinRequest): JoinedPeer {
-    const { url, user: username, pwd: password } = parseConnectLink(link)
+    const { url, user: username, pwd: password, o } = parseConnectLink(link)
     if (!URL.canParse(url)) throw invalid('the URL in the link is malformed')
     const base = withoutTrailing(url, '/')
     const pin = tlsFingerprint?.replaceAll(':', '').toLowerCase()
@@ -203,7 +200,7 @@ export class PeerBook {
     if (pin !== undefined && new URL(base).protocol !== 'https:') {
       throw invalid('a fingerprint is of use with https only')
     }
-    const name = wanted ?? this.#freeName(base)
+    const name = wanted ?? this.#freeName(base, o?.['label'])
     if (!NAME.test(name)) throw invalid('a name is 1 to 64 characters, without blanks and slashes')
     const namesake = this.peers.find((peer) => peer.name === name)
     if (namesake !== undefined && namesake.url !== base) {
@@ -222,26 +219,46 @@ export class PeerBook {
     })
   }
 
-  /** Removes a peer. @throws {DomainError} `NO_SUCH_PEER`, `NO_SPACE`. */
-  remove(name: string): Promise<void> {
+  /**
+   * Removes a peer.
+   *
+   * @param wanted Its name; or its URL or host, where no other one has that.
+   * @returns Its name.
+   * @throws {DomainError} `NO_SUCH_PEER`, `NO_SPACE`.
+   */
+  remove(wanted: string): Promise<string> {
     return this.#queue.run(async () => {
-      const others = this.peers.filter((peer) => peer.name !== name)
-      if (others.length === this.peers.length) {
-        const message = `Cannot find a joined daemon "${name}"; see clipgate peers`
+      const found = this.#find(wanted)
+      if (found === undefined) {
+        const message = `Cannot find a joined daemon "${wanted}"; see clipgate peers`
         throw new DomainError('NO_SUCH_PEER', message)
       }
-      await this.#store.save(others)
+      await this.#store.save(this.peers.filter((peer) => peer !== found))
+      return found.name
     })
   }
 
-  /** The name of the same URL, so that joining again replaces it; else the host, or numbered. */
-  #freeName(url: string): string {
+  #find(wanted: string): JoinedPeer | undefined {
+    const named = this.peers.find(({ name }) => name === wanted)
+    const [only, ...others] = this.peers.filter(({ url }) => {
+      const { host, hostname } = new URL(url)
+      return [url, host, hostname].includes(wanted)
+    })
+    return named ?? (others.length === 0 ? only : undefined)
+  }
+
+  /**
+   * The name of the same URL, so that joining again replaces it; else what the other daemon calls
+   * us, so that both sides have one name for it, or the host; numbered where it is taken.
+   */
+  #freeName(url: string, label = ''): string {
     const known = this.peers.find((peer) => peer.url === url)
     if (known !== undefined) return known.name
-    const { host } = new URL(url)
+    const called = label.trim().replaceAll(/\s+/g, '-')
+    const wanted = NAME.test(called) ? called : new URL(url).host
     const taken = new Set(this.peers.map((peer) => peer.name))
-    let name = host
-    for (let number = 2; taken.has(name); number += 1) name = `${host}-${number}`
+    let name = wanted
+    for (let number = 2; taken.has(name); number += 1) name = `${wanted}-${number}`
     return name
   }
 }

@@ -117,6 +117,25 @@ describe('clipgate peers', () => {
     const narrow = (await run(['peers'], { columns: 40 })).stdout
     assert.match(narrow, /^desk {2}refused /m)
   })
+
+  it('lists who has joined this one, too, and says how to shut that out', async (t) => {
+    const admin = createFakeAdmin()
+    const run = await beside(t, admin)
+    const username = 'peer_1a2b3c4d'
+    const { device } = await admin.registry.add({ kind: 'peer', username, label: 'desk' })
+    admin.registry.noteSighting(device.id, {
+      at: Date.now(),
+      address: '10.9.0.2',
+      client: undefined,
+    })
+    await admin.registry.add({ kind: 'phone', username: 'mobile_1', label: 'Phone' })
+    const { stdout } = await run(['peers'])
+    assert.match(stdout, /^NAME .*\ndesk +from 10\.9\.0\.2 +connected +-\n$/)
+    const { code, errors } = await run(['leave', 'desk'])
+    assert.equal(code, 1)
+    assert.match(errors.join(), /^Cannot leave "desk": it has joined .* revoke peer_1a2b3c4d$/)
+    assert.equal((await run(['peers', '--json'])).stdout, '[]\n')
+  })
 })
 
 describe('clipgate status', () => {

@@ -23,6 +23,28 @@ describe('joining with a link', () => {
     assert.ok(urlFor(`http://example.org${slashes}x`) === `http://example.org${slashes}x`)
     assert.equal(urlFor(`http://example.org${slashes}`), 'http://example.org')
   })
+  it('has one name for both sides, and is left by that, the URL or the host', async () => {
+    const store = new MemoryPeerStore()
+    const book = new PeerBook(store)
+    const join = async (url: string, label: string): Promise<string> => {
+      const link = formatConnectLink({ url, user: 'peer_1234', pwd: 'secret', o: { label } })
+      const peer = book.prepare({ link, name: undefined, tlsFingerprint: undefined })
+      await store.save([...store.peers.filter(({ name }) => name !== peer.name), peer])
+      return peer.name
+    }
+    assert.equal(await join('http://10.9.0.1:42720', 'desk'), 'desk')
+    assert.equal(await join('http://10.9.0.1:42720', 'another'), 'desk')
+    assert.equal(await join('http://10.9.0.2:42720', 'desk'), 'desk-2')
+    assert.equal(await join('http://10.9.0.3:42720', 'My  desk'), 'My-desk')
+    assert.equal(await join('http://10.9.0.3:42721', 'a/b'), '10.9.0.3:42721')
+    await assert.rejects(book.remove('10.9.0.3'), { code: 'NO_SUCH_PEER' })
+    assert.equal(await book.remove('10.9.0.1'), 'desk')
+    assert.equal(await book.remove('10.9.0.3:42720'), 'My-desk')
+    assert.equal(await book.remove('desk-2'), 'desk-2')
+    assert.equal(await book.remove('http://10.9.0.3:42721'), '10.9.0.3:42721')
+    assert.deepEqual(store.peers, [])
+  })
+
   it('refuses a server that trickles, before a command gives its own daemon up', async (t) => {
     let trickle = (): unknown => undefined
     const { url } = await startFakeGateway(t, (response) => {
