@@ -83,7 +83,9 @@ describe('the current item in the panel', needs('chromium'), () => {
     const saved = await saving
     assert.equal(saved.suggestedFilename(), 'notes.txt')
     assert.equal(await readFile(await saved.path(), 'utf8'), 'some notes')
-    await item.getByRole('button', { name: 'Save all' }).waitFor()
+    for (const name of ['Save all', 'Save as one zip file']) {
+      await item.getByRole('button', { name }).waitFor()
+    }
     await item.getByRole('button', { name: 'Hide preview' }).click()
     await item.getByText('The preview is hidden').waitFor()
     assert.equal(await item.getByText('notes.txt').count(), 0)

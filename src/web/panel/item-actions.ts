@@ -3,7 +3,7 @@
 import { actionButton, announce, errorLine } from './actions.ts'
 import { ApiError, openReceived, readTicket, readPreview, readText } from './api.ts'
 import { h, setText } from '../shared/dom.ts'
-import { createMembers, type Saver } from '../shared/members.ts'
+import { createMembers, saveZip, type Saver } from '../shared/members.ts'
 import { toPng } from '../shared/picture.ts'
 import { createTextActions } from '../shared/text-actions.ts'
 import { currentState, type Item } from './state.ts'
@@ -41,6 +41,7 @@ export function createItemActions() {
     element.hidden = item === null
     copy.hidden = item?.preview == null
     save.hidden = item === null || item.dataName === ''
+    setText(save, item?.type === 'Group' ? saveZip : words.save)
     const isFile = item?.type === 'File' || item?.type === 'Group'
     const isReceived = isFile && item.sender?.kind !== 'clipboard'
     open.hidden = !isReceived || currentState().receivedDir === null

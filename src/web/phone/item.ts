@@ -18,7 +18,7 @@ import { button, h, inOrder, renderList, setText, type Attributes } from '../sha
 import { failureOf } from '../shared/request.ts'
 import { toPng } from '../shared/picture.ts'
 import { formatBytes } from '../shared/language.ts'
-import { createMembers, type Saver } from '../shared/members.ts'
+import { createMembers, saveZip, type Saver } from '../shared/members.ts'
 import { createTextActions } from '../shared/text-actions.ts'
 import { strings } from './strings.ts'
 
@@ -185,7 +185,7 @@ async function bytes(
   if (members.length > 0) {
     const saverOf = ({ label, about, fileName, query }: Saver) =>
       saver(label, fileName, { class: 'button', 'aria-label': about }, query)
-    const zip = saver(strings.saveZip, dataName, { class: 'button' })
+    const zip = saver(saveZip, dataName, { class: 'button' })
     return [...createMembers(members, saverOf), zip, note]
   }
 

@@ -10,14 +10,19 @@ const words = isChinese
   ? {
       save: '保存',
       all: '全部保存',
+      zip: '保存为一个 zip 文件',
       count: (count: number, size: string) => `${count} 个文件，${size}`,
     }
   : {
       save: 'Save',
       all: 'Save all',
+      zip: 'Save as one zip file',
       count: (count: number, size: string) =>
         `${count === 1 ? '1 file' : `${count} files`}, ${size}`,
     }
+
+/** Says to save all of them as they are kept. */
+export const saveZip: string = words.zip
 
 /** A file of a Group. */
 export interface Member {
