@@ -3,8 +3,8 @@
  * owed on it and in which order, and who has logged in.
  *
  * Node parses all that one read of the socket has brought, which may be thousands of requests that
- * were sent without waiting for answers. Each is served in its turn, and nothing more is read
- * meanwhile.
+ * were sent without waiting for answers. Each is served in its turn, a few in each turn of the
+ * event loop, and nothing more is read meanwhile.
  * @module
  */
 
@@ -12,6 +12,7 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Chain, type Link } from '../lib/chain.ts'
 import { normaliseAddress } from './client-address.ts'
+import { isOpen, MAX_BEGUN, Pipeline, type WaitingRequests } from './pipeline.ts'
 
 /** RFC 9110 section 9.2.1, and what WebDAV adds. */
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PROPFIND'])
@@ -21,6 +22,9 @@ interface OwnedAnswer {
   owner: string
   response: ServerResponse
 }
+
+/** Pieces of bodies that one read may bring without keeping others waiting. */
+const MAX_PIECES = 64
 
 const NONE: readonly never[] = []
 
@@ -54,6 +58,9 @@ export class Connection {
   login: unknown = undefined
   /** The answer to the newest request; it ends after all others of this connection. */
   latest: ServerResponse | undefined
+  /** Bytes that have come up to the newest read, and what it has brought so far. */
+  #readAt = -1
+  #inRead = 0
   /** The answer to the newest request that may change something. */
   #latestChange: ServerResponse | undefined
   #pipeline: Pipeline | undefined
@@ -114,12 +121,31 @@ export class Connection {
     this.requests += 1
     this.latest = response
     if (!isSafe) this.#latestChange = response
-    if (!isOpen(before)) {
-      serve()
-      return
-    }
+    const place = this.#countInRead()
+    if (place > 1) this.#pipelineIn(waiting).restUntilTurn()
+    if (!isOpen(before) && place <= MAX_BEGUN) serve()
+    else this.#pipelineIn(waiting).add(response, { before, awaited }, serve)
+  }
+
+  /**
+   * Notes that a piece of a body has come. After one read that brings very many, nothing more is
+   * read before others have had their turn: each costs as much as a piece of full length.
+   */
+  notePiece(waiting: WaitingRequests): void {
+    if (this.#countInRead() === MAX_PIECES) this.#pipelineIn(waiting).restUntilTurn()
+  }
+
+  #pipelineIn(waiting: WaitingRequests): Pipeline {
     this.#pipeline ??= new Pipeline(this.socket, waiting)
-    this.#pipeline.add(response, { before, awaited }, serve)
+    return this.#pipeline
+  }
+
+  /** @returns 1 for the first request, or piece of a body, of a read of the socket. */
+  #countInRead(): number {
+    const { bytesRead } = this.socket
+    this.#inRead = bytesRead === this.#readAt ? this.#inRead + 1 : 1
+    this.#readAt = bytesRead
+    return this.#inRead
   }
 
   /** Whether `logins` did not know it before, and do from now on. */
@@ -279,113 +305,4 @@ export class Logins {
   async cut(owner: string): Promise<void> {
     await Promise.all([...this.#connections].map(({ connection }) => connection.cut(owner)))
   }
-}
-
-/**
- * Requests behind an unanswered one that may be worked on, or may have an answer that waits. Each
- * can hold an open file and a block of it, while one that is not begun holds its header only. As
- * many let the connection rest: nothing more is read until they are answered.
- */
-const MAX_BEGUN = 16
-
-/** Requests of all clients that wait to be begun. One takes 2 KiB, and one read brings 3,600. */
-const MAX_WAITING = 20_000
-
-/** The answers that a request waits for. */
-interface Place {
-  /** The answer to the request before it, which has not ended. */
-  readonly before: ServerResponse
-  /** The answer that has to end before it begins, if any has. */
-  readonly awaited: ServerResponse | undefined
-}
-
-interface WaitingRequest {
-  readonly awaited: ServerResponse | undefined
-  readonly serve: () => void
-}
-
-/** Counts the requests that wait on all connections of a listener. */
-export class WaitingRequests {
-  count = 0
-}
-
-/** The requests of one connection that wait for their turn. */
-class Pipeline {
-  readonly #socket: Socket
-  readonly #total: WaitingRequests
-  /** Oldest first, which is also the order in which they begin. */
-  #waiting: WaitingRequest[] = []
-  /** Requests that came behind an unanswered one and are not answered yet. */
-  #owed = 0
-  #newest: ServerResponse | undefined
-  #isResting = false
-
-  constructor(socket: Socket, total: WaitingRequests) {
-    this.#socket = socket
-    this.#total = total
-    socket.once('close', () => {
-      total.count -= this.#waiting.length
-      this.#waiting = []
-    })
-    // The parser resumes the socket after each request, and a body when somebody reads it.
-    socket.on('resume', () => {
-      if (this.#isResting) socket.pause()
-    })
-  }
-
-  /**
-   * Takes a request in, and calls `serve` when its turn has come. Ends the connection when too many
-   * requests of all clients wait.
-   *
-   * @param response The answer to it.
-   */
-  add(response: ServerResponse, { before, awaited }: Place, serve: () => void): void {
-    if (this.#owed === 0) before.once('close', () => this.#goOn())
-    this.#owed += 1
-    this.#newest = response
-    response.once('close', () => {
-      this.#owed -= 1
-      this.#goOn()
-    })
-    this.#waiting.push({ awaited, serve })
-    this.#total.count += 1
-    if (this.#total.count > MAX_WAITING) this.#socket.destroy()
-    if (this.#owed === MAX_BEGUN) this.#rest()
-    this.#goOn()
-  }
-
-  #goOn(): void {
-    let [next] = this.#waiting
-    while (next !== undefined && !isOpen(next.awaited) && this.#begun < MAX_BEGUN) {
-      this.#waiting.shift()
-      this.#total.count -= 1
-      next.serve()
-      next = this.#waiting[0]
-    }
-    if (this.#isResting && this.#isDone) this.#readOn()
-  }
-
-  get #begun(): number {
-    return this.#owed - this.#waiting.length
-  }
-
-  /** The last request may need what was not read yet for its body. */
-  get #isDone(): boolean {
-    return this.#owed === 0 || (this.#owed === 1 && this.#newest?.req.complete === false)
-  }
-
-  #rest(): void {
-    this.#isResting = true
-    this.#socket.pause()
-  }
-
-  #readOn(): void {
-    this.#isResting = false
-    this.#socket.resume()
-  }
-}
-
-/** Whether an answer is owed or under way. */
-function isOpen(response: ServerResponse | undefined): response is ServerResponse {
-  return response !== undefined && !response.writableFinished && !response.destroyed
 }

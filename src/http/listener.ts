@@ -12,7 +12,7 @@ import { systemClock, type Clock } from '../lib/clock.ts'
 import { MemoryTurn } from '../lib/memory-turn.ts'
 import type { Call, Handler, Preparation, Route } from './call.ts'
 import { createAddressTest } from './client-address.ts'
-import { connectionOf, Logins, WaitingRequests } from './connection.ts'
+import { connectionOf, Logins } from './connection.ts'
 import { Exchange, type SharedByExchanges } from './exchange.ts'
 import { refuseForeignPages, type PageCall } from './foreign-pages.ts'
 import {
@@ -24,6 +24,7 @@ import {
 } from './request-head.ts'
 import { HeldBytes } from './held-bytes.ts'
 import { HttpError, problemReply } from './http-error.ts'
+import { WaitingRequests } from './pipeline.ts'
 import type { Reply } from './reply.ts'
 import { Router, type Match } from './router.ts'
 import { Sender } from './send.ts'
@@ -111,7 +112,6 @@ class Kernel<Principal> {
   readonly #onFailure: ListenerOptions<Principal>['onFailure']
   readonly #sender: Sender
   readonly #shared: SharedByExchanges
-  readonly #waiting = new WaitingRequests()
 
   constructor(options: ListenerOptions<Principal>) {
     this.#router = new Router(options.routes, options.publicRoutes)
@@ -130,6 +130,7 @@ class Kernel<Principal> {
       isTrustedProxy: trustedProxies.length > 0 ? createAddressTest(trustedProxies) : undefined,
       heldBytes: new HeldBytes(),
       memoryTurn: MemoryTurn.of(clock),
+      waiting: new WaitingRequests(),
     }
   }
 
@@ -137,7 +138,7 @@ class Kernel<Principal> {
     const connection = connectionOf(request.socket)
     // We said that we would close, or that we do not understand; the client may not count on more.
     if (connection.isClosing || connection.refusedAt !== undefined) return
-    connection.inTurn(response, this.#waiting, () => {
+    connection.inTurn(response, this.#shared.waiting, () => {
       if (connection.isClosing || connection.socket.destroyed) return
       this.#begin(new Exchange(request, response, connection, this.#shared))
     })

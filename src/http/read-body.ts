@@ -18,7 +18,10 @@ import { JsonScan, parseScannedJson } from './json-body.ts'
 import { afterWhatCame, type SilenceTimer } from './silence.ts'
 
 /** The part of a call that body readers need. */
-export type BodyCall = Pick<Call, 'request' | 'clock' | 'beginBody' | 'holdBytes' | 'waitForMemory'>
+export type BodyCall = Pick<
+  Call,
+  'request' | 'clock' | 'beginBody' | 'notePiece' | 'holdBytes' | 'waitForMemory'
+>
 
 /** Bytes and chunks that may wait for a slow consumer before the sender is held back. */
 const MAX_WAITING_BYTES: number = 256 * 1024
@@ -36,6 +39,7 @@ class BodyInbox {
   /** Called when bytes came, and when a sender that was held back may go on. */
   onProgress: () => void = () => {}
   readonly #request: IncomingMessage
+  readonly #call: BodyCall
   readonly #limit: number
   readonly #chunks: Uint8Array[] = []
   #waitingBytes = 0
@@ -47,6 +51,7 @@ class BodyInbox {
   constructor(call: BodyCall, limit: number) {
     const { request } = call
     this.#request = request
+    this.#call = call
     this.#limit = limit
     this.#isEnded = request.readableEnded
     if (this.#isEnded) return
@@ -95,6 +100,7 @@ class BodyInbox {
 
   readonly #onData = (chunk: Uint8Array): void => {
     this.received += chunk.length
+    this.#call.notePiece()
     if (this.received > this.#limit) {
       this.fail(tooLarge(this.#limit))
       return

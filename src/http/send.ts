@@ -32,13 +32,11 @@ const SHORT_BYTES: number = 16 * 1024
 
 /** Sends the replies of one listener. */
 export class Sender {
-  readonly #clock: Clock
   readonly #stalls: StallWatch
   readonly #blocks = new DownloadBlocks()
   readonly #chunks = new Chunks()
 
-  constructor(clock: Clock) {
-    this.#clock = clock
+  constructor(clock: Pick<Clock, 'after'>) {
     this.#stalls = new StallWatch(clock)
   }
 
@@ -157,7 +155,7 @@ export class Sender {
   }
 
   #finish(exchange: Exchange, body: WholeReply['body']): void {
-    const { request, response, connection } = exchange
+    const { response, connection } = exchange
     if (typeof body === 'object' && 'pieces' in body) {
       return this.#finish(exchange, writeAllButLast(exchange, body))
     }
@@ -168,7 +166,7 @@ export class Sender {
     } else {
       if (body === undefined || body.length === 0) response.flushHeaders()
       else response.write(body)
-      drain(request, this.#clock, () => response.end())
+      drain(exchange, () => response.end())
     }
     if (isReplaced(response)) {
       this.#stalls.watch(connection.socket, () => !response.writableFinished)

@@ -5,8 +5,8 @@
  */
 
 import type { Socket } from 'node:net'
-import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../lib/clock.ts'
+import type { Call } from './call.ts'
 import { connectionOf } from './connection.ts'
 
 /** A timer that was set by {@link afterWhatCame}. */
@@ -142,11 +142,8 @@ export const LINGER_BYTES: number = 1024 * 1024
  * client that still sends resets the connection, and the reset may overtake the answer. A sender of
  * more than that is left waiting for the rest of the time: who cannot send on looks for an answer.
  */
-export function drain(
-  request: IncomingMessage,
-  clock: Pick<Clock, 'after'>,
-  done: () => void,
-): void {
+export function drain(call: Pick<Call, 'request' | 'clock' | 'notePiece'>, done: () => void): void {
+  const { request, clock } = call
   let left = LINGER_BYTES
   const stop = (): void => {
     cancelTimer()
@@ -155,6 +152,7 @@ export function drain(
   }
   const count = (chunk: Uint8Array): void => {
     left -= chunk.length
+    call.notePiece()
     if (left < 0) request.pause()
   }
   const cancelTimer = clock.after(LINGER_MS, stop)

@@ -247,6 +247,29 @@ describe('requests that do not wait for an answer', () => {
     }
   })
 
+  it('are begun a few in each turn, and read one connection after the other', async (t) => {
+    let begun = 0
+    const now = route('GET', '/now', () => text(String(++begun)))
+    const { connect } = await serveKernel(t, { routes: [now] })
+    const taken = countRequests(t, '/now')
+    const clients = [await connect(), await connect(), await connect(), await connect()]
+    const request = head('GET /now')
+    const inRead = Math.ceil(READ_BYTES / request.length)
+    for (const client of clients) client.send(request.repeat(3000))
+    const [most, all] = [{ begun: 0, taken: 0 }, 12_000]
+    while (begun < all) {
+      const before = { begun, taken: taken() }
+      await turnOfEvents()
+      most.begun = Math.max(most.begun, begun - before.begun)
+      most.taken = Math.max(most.taken, taken() - before.taken)
+    }
+    assert.ok(most.begun <= 2 * (4 * 16 + 32), `${most.begun} were begun in a turn`)
+    assert.ok(most.taken <= 5 * inRead, `${most.taken} were read in a turn`)
+    for (const client of clients) {
+      for (let index = 0; index < 3000; index++) assert.equal((await client.read()).status, 200)
+    }
+  })
+
   it('are not cut off by the time-out of idle connections while they wait', async (t) => {
     const { connect, port, slow } = await serveSlowly(t)
     findServer(port).keepAliveTimeout = 1

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
+import { setImmediate as turnOfEvents } from 'node:timers/promises'
 import { route, type Call } from '../../src/http/call.ts'
 import { HttpError } from '../../src/http/http-error.ts'
 import { freeBytes } from '../../src/lib/free-bytes.ts'
@@ -19,6 +20,9 @@ import fc, { forAllAsync } from '../support/property.ts'
 
 const LIMIT = 1000
 const CHUNKED = 'Transfer-Encoding: chunked'
+
+/** What one read of a socket brings, at most. */
+const READ_BYTES = 64 * 1024
 
 async function collect(source: AsyncIterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = []
@@ -444,4 +448,43 @@ describe('a consumer', () => {
     await finished
     assert.deepEqual(codes, ['INCOMPLETE_BODY', 'INCOMPLETE_BODY'])
   })
+})
+
+describe('a body in a great many chunks', () => {
+  for (const [what, login, status] of [
+    ['that is read', 'yes', 200],
+    ['that nobody wants', 'no', 401],
+  ] as const) {
+    it(`is read once in a turn, whoever sends it: one ${what}`, async (t) => {
+      const chunk = '1\r\n \r\n'
+      let come = 0
+      const most = 50_000
+      const { connect } = await serveKernel(t, {
+        authenticate: ({ request }) => {
+          request.on('data', () => come++)
+          if (request.headers.authorization === 'yes') return 'owner'
+          throw new HttpError('UNAUTHORIZED')
+        },
+        routes: [
+          route('PUT', '/it', async (call) => text(String((await readBytes(call, most)).length)), {
+            maxBody: most,
+          }),
+        ],
+      })
+      const client = await connect()
+      const start = head('PUT /it', CHUNKED).replace(
+        'Authorization: yes',
+        `Authorization: ${login}`,
+      )
+      client.send(`${start}${chunk.repeat(most)}0\r\n\r\n`)
+      let inTurn = 0
+      while (come < most) {
+        const before = come
+        await turnOfEvents()
+        inTurn = Math.max(inTurn, come - before)
+      }
+      assert.ok(inTurn <= 2 * (READ_BYTES / chunk.length), `${inTurn} chunks in a turn`)
+      assert.equal((await client.read()).status, status)
+    })
+  }
 })
