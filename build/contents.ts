@@ -165,8 +165,8 @@ function partsList(project: string, { parts }: Inside): Buffer {
 
 /** What messages of the program name, and what that links. */
 function documents(project: string): readonly string[] {
-  const pages = filesBelow(project, 'docs').filter(
-    (path) => /^docs\/(?:guides\/)?[^/]+\.md$/.test(path) && path !== 'docs/CONTRIBUTING.md',
+  const pages = filesBelow(project, 'docs').filter((path) =>
+    /^docs\/(?:guides\/)?(?!CONTRIBUTING|rules)[^/]+\.md$/.test(path),
   )
   return ['README.md', 'deploy/README.md', 'docs/openapi.yaml', ...pages]
 }

@@ -65,6 +65,7 @@ export type {
 } from './ports/inbound-pipeline.ts'
 export type { LatestItem, StoredItem } from './ports/latest-item.ts'
 export type { ChangedBy, Happening, HappeningKind } from './core/happening.ts'
+export type { TrustFile } from './ports/trust-file.ts'
 export type { LogFields, Logger } from './ports/logger.ts'
 export type { JoinedPeer, PeerStore } from './ports/peers.ts'
 export type { Transfer, Transfers } from './ports/transfers.ts'

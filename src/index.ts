@@ -33,6 +33,7 @@ export type {
   PairRequest,
   Pairing,
   Pause,
+  TlsStatus,
   TransferStatus,
 } from './ports/admin.ts'
 export type { BusState, BusStatus } from './ports/bus.ts'

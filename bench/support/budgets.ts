@@ -130,7 +130,7 @@ export const BUDGETS: Readonly<Record<BudgetId, Budget>> = {
   },
   B13: { ...COST, what: 'first login', baseline: 'native argon2', unit: 'ms', floor: 5, aim: 1.5 },
   'B14 packages': { ...INSTALL, what: 'installed packages', unit: '', floor: 2, aim: 1 },
-  'B14 size': { ...INSTALL, what: 'installed size', unit: 'MB', floor: 2.5, aim: 2 },
+  'B14 size': { ...INSTALL, what: 'installed size', unit: 'MB', floor: 2.6, aim: 2 },
   'B15 decode': { ...LINK, what: 'decode a connect link', baseline: 'JSON.parse' },
   'B15 encode': { ...LINK, what: 'encode a connect link', baseline: 'JSON.stringify' },
   'B17 x11 copy': { ...DESKTOP, what: 'X11: copy to a waiting client, p90' },

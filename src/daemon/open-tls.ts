@@ -5,12 +5,13 @@ import type { RequestListener } from 'node:http'
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import type { Trust } from '../gateway/trust-page.ts'
 import type { TlsStatus } from '../ports/admin.ts'
 import type { PanelAddress } from '../ports/panel.ts'
+import type { TrustFile } from '../ports/trust-file.ts'
 import type { Station } from '../station/open-station.ts'
 import { DiskPrivateFile } from '../storage/home/own-files.ts'
 import type { IdentitySource } from '../tls/follow-identity.ts'
+import type { Trust } from '../tls/trust-page.ts'
 import {
   isNear,
   listSecureAddresses,
@@ -29,8 +30,8 @@ export interface Tls {
   /** The URLs that its certificate is good for, the likeliest first. */
   addresses(): readonly PanelAddress[]
   status(): TlsStatus
-  /** The authority that phones are to trust, if it is one of ours. */
-  trust(): Trust | undefined
+  /** Finds what tells phones to trust the authority, if it is one of ours. */
+  trust(path: string): TrustFile | undefined
   /** Calls `listener` when {@link status} may tell something else. @returns Ends that. */
   onChange(listener: () => void): () => void
   close(): void
@@ -88,7 +89,8 @@ export async function openTls(
         error: served.error,
       }
     },
-    trust: () => authority && { ...authority, urls: addresses().map(({ url }) => url) },
+    trust: (path) =>
+      authority?.trustFile(path, { ...authority, urls: addresses().map(({ url }) => url) }),
     onChange: (listener) => served.onChange(listener),
     close: () => served.close(),
   }
@@ -97,7 +99,11 @@ export async function openTls(
 /** Where the identity comes from, and the authority that phones are to trust. */
 interface Opened {
   readonly source: IdentitySource
-  readonly authority?: { readonly cert: string; readonly fingerprint: string }
+  readonly authority?: {
+    readonly cert: string
+    readonly fingerprint: string
+    readonly trustFile: (path: string, trust: Trust) => TrustFile | undefined
+  }
 }
 
 async function openSource(
@@ -123,10 +129,12 @@ async function openLocal(
   { clock, directory }: Pick<Station, 'clock' | 'directory'>,
   bound: readonly HostPort[],
 ): Promise<Opened> {
-  const [{ AUTHORITY_FILE, openLocalIdentity }, { fingerprintOf }] = await Promise.all([
-    import('../tls/local-identity.ts'),
-    import('../tls/identity.ts'),
-  ])
+  const [{ AUTHORITY_FILE, openLocalIdentity }, { fingerprintOf }, { trustFile }] =
+    await Promise.all([
+      import('../tls/local-identity.ts'),
+      import('../tls/identity.ts'),
+      import('../tls/trust-page.ts'),
+    ])
   const path = join(directory.path, AUTHORITY_FILE)
   const host = hostName()
   const source = await openLocalIdentity({
@@ -135,7 +143,7 @@ async function openLocal(
     names: () => ownNames(host, bound),
   })
   const { authority: cert } = source
-  return { source, authority: { cert, fingerprint: fingerprintOf(cert) } }
+  return { source, authority: { cert, fingerprint: fingerprintOf(cert), trustFile } }
 }
 
 /** The first label of the name of this machine, if it can be one of a host. */

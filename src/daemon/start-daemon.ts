@@ -10,7 +10,6 @@ import { createDeviceAdmin, type LinkBase, withTrail } from '../control/device-a
 import { affordableBytes, warnOfShortMemory } from '../devices/login-memory.ts'
 import type { Notifier } from '../desktop/notifications/notifier.ts'
 import { createGateway, type Gateway } from '../gateway/create-gateway.ts'
-import type { Trust } from '../gateway/trust-page.ts'
 import { createOwnerRoutes } from '../gateway/owner-routes.ts'
 import { RememberedItems } from '../inbound/remembered-items.ts'
 import { AsyncCleanup } from '../lib/async-cleanup.ts'
@@ -21,6 +20,7 @@ import { openPath } from '../lib/open-path.ts'
 import type { Admin } from '../ports/admin.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Panel } from '../ports/panel.ts'
+import type { TrustFile } from '../ports/trust-file.ts'
 import { toUnusable } from '../storage/home/own-files.ts'
 import { chooseBaseUrl, listAddresses, loopbackUrl, readInterfaces } from './addresses.ts'
 import { formatBaseUrl, type HostPort } from './host-port.ts'
@@ -159,7 +159,7 @@ async function run(parts: Parts): Promise<Daemon> {
   const recent = new RememberedItems({ ...station, most: settings.recent, maxBytes, owner })
   station.inbound.addEffect((stored, origin) => recent.add(stored, origin))
   let tls: Tls | undefined
-  const trust = (): Trust | undefined => tls?.trust()
+  const trust = (path: string): TrustFile | undefined => tls?.trust(path)
   const { gateway, bound, cut } = await startGateway(parts, listeners, { recent, trust })
   tls = await openTls(settings, station, { listeners, gateway, plain: bound })
   cleanup.add(async () => tls?.close())
@@ -212,7 +212,7 @@ async function run(parts: Parts): Promise<Daemon> {
 async function startGateway(
   { settings, station, desktop, cleanup }: Parts,
   listeners: Listeners,
-  { recent, trust }: { recent: RememberedItems; trust: () => Trust | undefined },
+  { recent, trust }: { recent: RememberedItems; trust: (path: string) => TrustFile | undefined },
 ): Promise<Pick<Running, 'gateway' | 'bound'> & { readonly cut: () => number }> {
   const computer = {
     // macOS puts `.local` behind the name that people know, and networks a domain.

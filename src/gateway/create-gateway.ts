@@ -16,7 +16,7 @@ import type { GatewayOptions, GatewayPorts } from './gateway-ports.ts'
 import { NO_PHONE_PAGE, phonePageRoutes, wayToPage } from './phone-page.ts'
 import { phoneStateRoutes, recentOf } from './phone-state.ts'
 import { deviceRoutes, publicRoutes } from './routes.ts'
-import { trustRoutes } from './trust-page.ts'
+import { trustRoutes } from './trust-routes.ts'
 import { Tickets } from './tickets.ts'
 
 /** Where the phone page asks for tickets, and below which they are. */

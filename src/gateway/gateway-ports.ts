@@ -1,6 +1,5 @@
 /** The ports that the protocol needs, and the options it takes. @module */
 
-import type { Trust } from './trust-page.ts'
 import type { ChangeFeed } from '../ports/change-feed.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { CredentialVerifier } from '../ports/credential-verifier.ts'
@@ -12,6 +11,7 @@ import type { Logger } from '../ports/logger.ts'
 import type { RecentItems } from '../ports/panel.ts'
 import type { StagingArea } from '../ports/staging-area.ts'
 import type { Transfers } from '../ports/transfers.ts'
+import type { TrustFile } from '../ports/trust-file.ts'
 import type { FormLimits } from './read-form.ts'
 import type { Dialects } from './dialect.ts'
 import type { RememberedRecords } from './remembered-records.ts'
@@ -84,8 +84,8 @@ export interface GatewayOptions {
   readonly maxMetadataBytes?: number
   /** Whether `/phone` is served; it is unless `false`. */
   readonly phonePage?: boolean | undefined
-  /** The authority that `/phone/trust` tells of; 404 while there is none. */
-  readonly trust?: (() => Trust | undefined) | undefined
+  /** Finds what stands at a path below `/phone/trust`, `''` for the page itself; else 404. */
+  readonly trust?: ((path: string) => TrustFile | undefined) | undefined
   /** Pause between the pings of an event stream. */
   readonly heartbeatMs?: number | undefined
   /** While true, requests are refused with 503. */

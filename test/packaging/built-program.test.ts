@@ -11,6 +11,7 @@ import { FILES } from '../../build/packages.js'
 import { COMMANDS } from '../../src/cli/commands.ts'
 import { SETTING_OPTIONS } from '../../src/cli/setting-options.ts'
 import { MIB } from '../../src/core/limits.ts'
+import { createAuthority } from '../../src/tls/authority.ts'
 import { xclipCopy, xclipPaste } from '../desktop/x11/support/xclip.ts'
 import { isolatedEnvironment, startDaemonProcess } from '../support/daemon-process.ts'
 import { createPhone } from '../support/phone.ts'
@@ -32,13 +33,14 @@ const SERVE_DESKTOP = `
   --allow-public --trusted-proxies 127.0.0.1 --phone-page on --phone-recent on --received-dir received
   --share-types text,image,files --max-copied-text-bytes 1MiB --max-copied-image-bytes 1MiB
   --bus nats://127.0.0.1:9 --bus-credentials bus.creds --bus-ca bus.pem --recent 5
-  --notify --notify-arrivals all --log-level debug --pair-first`
+  --notify --notify-arrivals all --log-level debug --pair-first --tls local
+  --tls-listen 127.0.0.1:0`
 
 const SERVE_HEADLESS = `
   --headless --data-dir other --public-url http://127.0.0.1:9 --max-connections 100
   --max-connections-per-address 50 --grace 1s --max-file-bytes 20MiB --max-metadata-bytes 1MiB
   --staging-ttl 10m --staging-quota-bytes 40MiB --min-free-bytes 0 --verify-workers 1
-  --verify-queue 10 --heartbeat 10s`
+  --verify-queue 10 --heartbeat 10s --tls-cert tls.pem --tls-key tls.pem --tls-listen 127.0.0.1:0`
 
 interface Call {
   readonly command: string
@@ -78,6 +80,8 @@ const MEANWHILE: readonly Call[] = [
     command: 'pair --json --qr link --label Phone --username phone_here --password-stdin',
     stdin: PASSWORD,
   },
+  // Its certificate names addresses of this machine only.
+  { command: 'pair --https --label Secure', code: 1 },
   { command: 'devices' },
   { command: 'devices --json' },
   { command: 'devices --names' },
@@ -117,14 +121,17 @@ const DOCTOR: readonly Call[] = [
   { command: 'doctor --link-file link.txt' },
 ]
 
-const AFTER: readonly Call[] = [{ command: 'stop --json' }]
+const AFTER: readonly Call[] = [
+  { command: 'stop --json' },
+  { command: 'panel --menu --config missing.json', code: 1 },
+]
 
 /**
  * Entries of the library, what other desktops need, another kind of photo, and what is used where a
- * kernel is damaged; pieces go with what imports them.
+ * kernel is damaged or a terminal is watched; pieces go with what imports them.
  */
 const ELSEWHERE =
-  /^chunk-|^(?:index|gateway|client|link)\.js$|^(?:macos|wayland|windows)-clipboard-\w+\.js$|^(?:macos|windows)-helper\.js$|\/webp\.js$|\/argon2\.cjs$/
+  /^chunk-|^package-files-|^(?:index|gateway|client|link)\.js$|^(?:macos|wayland|windows)-clipboard-\w+\.js$|^(?:macos|windows)-helper\.js$|\/webp\.js$|\/argon2\.cjs$/
 
 const FOLDER = 'clipgate-files'
 
@@ -352,6 +359,8 @@ describe('the program as it is built', () => {
       for (const name of ['config.json', 'bus.creds', 'bus.pem']) {
         await writeFile(join(home, name), name === 'config.json' ? '{}' : name)
       }
+      const { cert, key } = createAuthority('clipgate', ['127.0.0.0/8'], Date.now())
+      await writeFile(join(home, 'tls.pem'), cert + key, { mode: 0o600 })
       // Large enough for the worker that hashes.
       await writeFile(join(home, 'sent.bin'), Buffer.alloc(9 * MIB))
       let [url, link] = ['', '']

@@ -1,13 +1,11 @@
 /**
- * `/phone/trust`: how a phone comes to trust the authority of this gateway, for everybody and with
- * no script. Over plain HTTP anybody on the way could change it, so it says what to compare.
+ * The page `/phone/trust`: how a phone comes to trust the authority of this gateway. Over plain
+ * HTTP anybody on the way could change it, so it says what to compare.
  * @module
  */
 
 import { createHash, X509Certificate } from 'node:crypto'
-import { route, type Route } from '../http/call.ts'
-import { HttpError } from '../http/http-error.ts'
-import type { FlatHeaders, Reply } from '../http/reply.ts'
+import type { TrustFile } from '../ports/trust-file.ts'
 
 /** The authority that phones are to trust, and where that leads. */
 export interface Trust {
@@ -19,31 +17,28 @@ export interface Trust {
   readonly urls: readonly string[]
 }
 
-const HEADERS: FlatHeaders = [
-  ...['Cache-Control', 'no-store'],
-  ...['Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'; base-uri 'none'"],
-  ...['Referrer-Policy', 'no-referrer'],
-]
-
-/** The routes of the page; 404 while there is nothing to trust. */
-export function trustRoutes(trust: () => Trust | undefined): readonly Route<undefined>[] {
-  const serve = (path: string, make: (trust: Trust) => readonly [type: string, body: Uint8Array]) =>
-    route('GET', `/phone/trust${path}`, (): Reply => {
-      const found = trust()
-      if (found === undefined) throw new HttpError('NOT_FOUND')
-      const [type, body] = make(found)
-      return { status: 200, headers: ['Content-Type', type, ...HEADERS], body }
-    })
-  const page = (html: string) => ['text/html; charset=utf-8', Buffer.from(html)] as const
-  return [
-    serve('', (found) => page(describe(found))),
-    serve('/works', () => page(WORKS)),
-    serve('/clipgate.crt', ({ cert }) => ['application/x-x509-ca-cert', derOf(cert)]),
-    serve('/clipgate.mobileconfig', ({ cert }) => [
-      'application/x-apple-aspen-config',
-      Buffer.from(profileOf(derOf(cert))),
-    ]),
-  ]
+/** Finds what stands at a path below `/phone/trust`, which is `''` for the page itself. */
+export function trustFile(path: string, trust: Trust): TrustFile | undefined {
+  const { cert } = trust
+  const page = (html: string): TrustFile => ({
+    mediaType: 'text/html; charset=utf-8',
+    body: Buffer.from(html),
+  })
+  switch (path) {
+    case '':
+      return page(describe(trust))
+    case 'works':
+      return page(WORKS)
+    case 'clipgate.crt':
+      return { mediaType: 'application/x-x509-ca-cert', body: derOf(cert) }
+    case 'clipgate.mobileconfig':
+      return {
+        mediaType: 'application/x-apple-aspen-config',
+        body: Buffer.from(profileOf(derOf(cert))),
+      }
+    default:
+      return undefined
+  }
 }
 
 function derOf(cert: string): Uint8Array {
