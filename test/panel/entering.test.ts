@@ -119,7 +119,8 @@ describe('entering the panel', needs('chromium'), () => {
       await assertSignedIn(tab, daemon.ready.control)
       tabs.push(tab)
     }
-    assert.deepEqual(streams, [])
+    // That of the first tab may begin only now.
+    assert.ok(streams.length <= 1, streams.join(' '))
     await pairPhone('Pixel')
     for (const tab of tabs) await deviceRow(tab, 'Pixel').waitFor()
     await page.close()
