@@ -42,7 +42,10 @@ export const GOOD: { readonly [Name in keyof Settings]: readonly Sample<Settings
   tls: same('local', 'off'),
   tlsCert: same('/a', '/b'),
   tlsKey: same('/a', '/b'),
-  tlsListen: of(['10.0.0.1:1', '10.0.0.1:1', [{ host: '10.0.0.1', port: 1 }]]),
+  tlsListen: of(
+    ['10.0.0.1:1', '10.0.0.1:1', [{ host: '10.0.0.1', port: 1 }]],
+    [['[::]:2'], '[::]:2', [{ host: '::', port: 2 }]],
+  ),
   trustedProxies: of(
     [['10.0.0.1'], '10.0.0.1', ['10.0.0.1']],
     [['fd00::/8', '10.0.0.0/8'], 'fd00::/8, 10.0.0.0/8', ['fd00::/8', '10.0.0.0/8']],
