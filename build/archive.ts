@@ -62,10 +62,15 @@ export function formatTar(entries: readonly Entry[], root: string): Buffer {
   return Buffer.concat(tarParts(entries, root))
 }
 
-/** The same, compressed. */
-export function formatTarGz(entries: readonly Entry[], root: string): Buffer {
+/**
+ * The same, compressed.
+ *
+ * @param ownFolder The only folder that stands in it, with those below: where an archive is unpacked
+ *   over folders of others, these stay as they are. All, unless it is given.
+ */
+export function formatTarGz(entries: readonly Entry[], root: string, ownFolder = ''): Buffer {
   const members: Uint8Array[][] = [[]]
-  for (const part of tarParts(entries, root)) {
+  for (const part of tarParts(entries, root, ownFolder)) {
     if (part.length < LARGE) members.at(-1)?.push(part)
     else members.push([part], [])
   }
@@ -81,7 +86,7 @@ export function formatTarGz(entries: readonly Entry[], root: string): Buffer {
   )
 }
 
-function tarParts(entries: readonly Entry[], root: string): readonly Uint8Array[] {
+function tarParts(entries: readonly Entry[], root: string, ownFolder = ''): readonly Uint8Array[] {
   const folders = new Set<string>([root])
   for (const { path } of entries) {
     const last = path.length - 1
@@ -90,10 +95,12 @@ function tarParts(entries: readonly Entry[], root: string): readonly Uint8Array[
     }
   }
   const blocks = [
-    ...[...folders].map((path): readonly [string, readonly Uint8Array[]] => [
-      path,
-      [tarHeader(path, { mode: 0o755, type: '5' })],
-    ]),
+    ...[...folders]
+      .filter((path) => path.startsWith(root + ownFolder))
+      .map((path): readonly [string, readonly Uint8Array[]] => [
+        path,
+        [tarHeader(path, { mode: 0o755, type: '5' })],
+      ]),
     ...entries.map((entry): readonly [string, readonly Uint8Array[]] => [
       root + entry.path,
       tarEntry(root + entry.path, entry),

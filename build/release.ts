@@ -27,11 +27,14 @@ const name = `clipgate-${manifest.version}`
 const place = { prefix: '', zsh: 'site-functions' }
 const sums: string[] = []
 
+/** The folder of the program. Archives are unpacked over folders that people have already. */
+const PROGRAM = 'lib/clipgate/'
+
 rmSync(folder, { recursive: true, force: true })
 mkdirSync(folder)
 write(`${name}.tgz`, compress(formatTar(npmFiles(project), 'package/')))
 write(`clipgate_${manifest.version}_all.deb`, formatDeb(project))
-write(`${name}-linux.tar.gz`, formatTarGz(programFiles(project, place), `${name}/`))
+write(`${name}-linux.tar.gz`, formatTarGz(programFiles(project, place), `${name}/`, PROGRAM))
 write(`${name}.cdx.json`, Buffer.from(formatPartsList(manifest, parts)))
 const targets = process.argv.slice(2)
 for (const target of targets) await writeWithNode(target)
@@ -49,7 +52,7 @@ async function writeWithNode(target: string): Promise<void> {
     return
   }
   const files = programFiles(project, { ...place, inside })
-  write(`${name}-${target}.tar.gz`, formatTarGz(files, root))
+  write(`${name}-${target}.tar.gz`, formatTarGz(files, root, PROGRAM))
   if (inside.debian === undefined) return
   write(`clipgate_${manifest.version}_${inside.debian}.deb`, formatDeb(project, inside))
 }

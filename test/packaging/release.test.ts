@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { cp, mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, readdir, writeFile, readlink, stat, symlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -130,6 +130,18 @@ describe('a release', needs('make', 'tar', 'ar', 'dpkg-deb', 'sha256sum'), () =>
     const { stdout } = await execute('du', ['-sk', unpacked])
     const megabytes = (Number.parseInt(stdout, 10) * 1024) / 1e6
     assert.ok(said <= 2.6 && megabytes <= said && said - megabytes < 0.3, `${megabytes} MB`)
+  })
+
+  it('leaves folders as they are that it is unpacked over', async () => {
+    const home = join(folder, 'unpacked over')
+    await mkdir(join(home, 'tools'), { recursive: true })
+    await mkdir(join(home, 'share'), { mode: 0o700 })
+    await symlink('tools', join(home, 'bin'))
+    const args = ['-xzf', join(release, ARCHIVE), '--strip-components=1', '-C', home]
+    await execute('tar', args)
+    assert.equal(await readlink(join(home, 'bin')), 'tools')
+    assert.equal((await stat(join(home, 'share'))).mode & 0o777, 0o700)
+    await stat(join(home, 'tools/clipgate'))
   })
 
   it('has units that start the program where the package has it', async () => {
