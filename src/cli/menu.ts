@@ -2,10 +2,10 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { setTimeout as delay } from 'node:timers/promises'
 import { openRunning } from '../daemon/open-admin.ts'
 import { writeOpeningFile } from '../daemon/opening-file.ts'
 import { PATIENCE_MS, retryWhileHeld } from '../daemon/reach-daemon.ts'
+import { systemClock, within } from '../lib/clock.ts'
 import { startOpener } from '../lib/open-path.ts'
 import type { RunningDaemon } from '../ports/panel.ts'
 import { CommandError, type SettingsInvocation } from './command.ts'
@@ -34,7 +34,7 @@ export async function openFromMenu(call: SettingsInvocation): Promise<number> {
 
 /** Why an opener failed; `undefined` when it did not, and while it goes on. */
 async function reasonOf(exit: Promise<unknown[]>): Promise<string | undefined> {
-  const [code] = await Promise.race([exit, delay(OPENER_MS, [0])])
+  const [code] = await within(systemClock, OPENER_MS, exit, [0])
   return code === 0 ? undefined : `exit code ${code}`
 }
 

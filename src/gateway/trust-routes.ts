@@ -6,7 +6,6 @@ import type { FlatHeaders, Reply } from '../http/reply.ts'
 import type { TrustFile } from '../ports/trust-file.ts'
 
 const HEADERS: FlatHeaders = [
-  ...['Cache-Control', 'no-store'],
   ...['Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'; base-uri 'none'"],
   ...['Referrer-Policy', 'no-referrer'],
 ]

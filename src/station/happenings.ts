@@ -51,9 +51,8 @@ export class Happenings implements HappeningsList {
     const id = (this.#list[0]?.id ?? 0) + 1
     const at = new Date(this.#clock.now()).toISOString()
     const name = label ?? (device === undefined ? undefined : this.#labelOf(device))
-    const strings = { device, label: name?.slice(0, MAX_LENGTH), address }
-    const happened = { id, at, ...rest, ...strings, address: address?.slice(0, MAX_LENGTH) }
-    this.#list = [happened, ...this.#list.slice(0, MOST - 1)]
+    const strings = { label: name?.slice(0, MAX_LENGTH), address: address?.slice(0, MAX_LENGTH) }
+    this.#list = [{ id, at, ...rest, device, ...strings }, ...this.#list.slice(0, MOST - 1)]
     this.#watchers.notify()
   }
 }

@@ -42,7 +42,7 @@ interface UserFileReference {
   /** 64-bit numbers in decimal. */
   readonly ino: string
   readonly mtimeNs: string
-  /** Unix milliseconds. */
+  /** Unix milliseconds. Programs of before, to which one may go back, do not load it without. */
   readonly modifiedAt: number
 }
 
