@@ -56,7 +56,9 @@ describe('clipgate service, with a real systemd,', needsUserSession(), () => {
       '--kill-whom=main',
       'clipgate',
     )
-    // It is started again a few seconds later.
+    const restarts = ['show', '--user', '--property=NRestarts', '--value', 'clipgate']
+    while ((await first.run('systemctl', ...restarts)).trim() === '0');
+    // Returns once it has told systemd that it is ready.
     await first.run('systemctl', '--user', 'start', 'clipgate')
     assert.deepEqual(await service('status'), running)
     await first.end()
