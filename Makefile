@@ -116,6 +116,10 @@ format: node_modules ## Format everything, and mend what the linter can
 .PHONY: check
 check: types lint test ## Type-check everything, check format and lint rules, then run all tests
 
+.PHONY: rules
+rules: node_modules ## Print the test of each rule of the protocol
+	@$(NODE) $(LOAD) test/docs/support/protocol-rules.ts
+
 .PHONY: coverage
 coverage: node_modules ## Run all tests; fail below 95 % of lines or 90 % of branches
 	$(BIN)/c8 --all --src src --include 'src/**/*.ts' --include 'src/**/*.js' \

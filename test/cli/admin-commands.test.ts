@@ -315,6 +315,7 @@ describe('clipgate pair, rotate and revoke', () => {
     }
   })
 
+  // Protocol: for codes in small windows
   it('show a whole code at the end of a window of 80 by 24', async (t) => {
     const run = await beside(t, createFakeAdmin())
     const args = ['pair', '--username', 'my_phone', '--password-stdin']

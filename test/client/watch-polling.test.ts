@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import { openWatched, TIMEOUT_MS } from './support/watched.ts'
 
 describe('a watch of a server without an event stream', () => {
+  // Protocol: Servers without it answer 404
   it('polls the document, conditionally', async (t) => {
     const { server, clock, states, documents, next } = await openWatched(t)
     const first = documents.next()

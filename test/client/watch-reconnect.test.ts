@@ -4,6 +4,7 @@ import { MAX_LINE_LENGTH } from '../../src/client/event-stream-parser.ts'
 import { openConnected, openWatched } from './support/watched.ts'
 
 describe('a watch whose connection breaks', () => {
+  // Protocol, Events: There is no replay
   it('reconnects, and gives what changed meanwhile', async (t) => {
     const { server, stream, documents, hello, retry } = await openConnected(t)
     const next = documents.next()

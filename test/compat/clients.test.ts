@@ -46,6 +46,7 @@ function playWhole(scenario: Scenario): Promise<readonly Answer[]> {
 
 for (const [title, scenario] of all) it(title, async () => void (await playWhole(scenario)))
 
+// Protocol: After any other answer the earlier item is as it was
 it('every client gets the same answers when its bytes come in pieces', () => {
   const cuts = fc.array(fc.nat(), { minLength: 1, maxLength: 6 })
   const property = fc.asyncProperty(fc.constantFrom(...all), cuts, async ([title, run], points) => {

@@ -16,6 +16,7 @@ const ITEM: Item = {
 }
 
 describe('matchesHash()', () => {
+  // Protocol: Every item answers to several hashes
   it('knows the content hash, the name-bound one and aliases, in any case', () => {
     for (const hash of ['C0FFEE', 'Beef', 'd00D']) assert.equal(matchesHash(ITEM, hash), true, hash)
     for (const hash of ['', 'c0ffe', 'feed']) assert.equal(matchesHash(ITEM, hash), false, hash)

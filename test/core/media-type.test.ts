@@ -46,6 +46,7 @@ describe('classifyMediaType()', () => {
     })
   }
 
+  // Protocol: The first bytes decide then
   it('believes the bytes before the extension', () => {
     assert.equal(classifyMediaType(undefined, latin1('GIF89a'), 'x.png'), 'image/gif')
   })

@@ -9,6 +9,7 @@ describe('isDataName()', () => {
   const USUAL = 'a|.bashrc|a b.txt|100%.txt|a+b[1].txt|写真.png|🙂|CON|x.|\u00e9|e\u0301'
   const FORBIDDEN = '|.|..|a/b|a\\b|/|a\0|a\nb|\x7f|\x9b|\ud800|a\u2028'
 
+  // Protocol: A data name must not be empty
   it('refuses what is a path, a control or nothing, and lets names through that people use', () => {
     for (const name of USUAL.split('|')) assert.equal(isDataName(name), true, name)
     for (const name of FORBIDDEN.split('|')) {

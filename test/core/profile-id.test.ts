@@ -5,6 +5,7 @@ import { parseProfileId } from '../../src/core/profile-id.ts'
 import fc, { forAll } from '../support/property.ts'
 
 describe('a profile id', () => {
+  // Protocol: A *profile id* is
   it('is a type in any letter case and a hash, split at the first dash', () => {
     assert.deepEqual(parseProfileId('Image-AB12'), { type: 'Image', hash: 'AB12' })
     assert.deepEqual(parseProfileId('Text-a-b'), { type: 'Text', hash: 'a-b' })

@@ -133,6 +133,7 @@ describe('a daemon with TLS and an authority of its own', () => {
   const local = { tls: 'local', tlsCert: undefined, tlsKey: undefined } as const
   const inFolder = (folder: string) => join(folder, 'data', 'tls-authority.pem')
 
+  // Protocol: how a phone comes to trust the authority
   it('is handed to phones over plain HTTP, with what to compare', async (t) => {
     const { start, folder } = await setUp(t, local)
     const { ready, admin } = await start()

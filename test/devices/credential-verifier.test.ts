@@ -107,6 +107,7 @@ describe('verify()', () => {
     assert.equal(hasher.verified.length, 1)
   })
 
+  // Protocol: a well-formed pair costs the same
   it('costs one run for each wrong pair, whether the user exists or not', async () => {
     const { hasher, registry, verifier } = await setUp()
     for (let round = 0; round < 5; round++) {
@@ -116,6 +117,7 @@ describe('verify()', () => {
     assert.deepEqual(hasher.verified, [registry.device?.passwordHash, undefined])
   })
 
+  // Protocol: Credentials that are wrong cost one verification, however often they come
   it('still takes the right credentials after and between wrong ones', async () => {
     const { verifier } = await setUp()
     for (let round = 0; round < 20; round++) {
@@ -153,6 +155,7 @@ describe('verify()', () => {
     await accepts(verifier, '🔑'.repeat(256))
   })
 
+  // Protocol: the old password fails as soon as
   it('refuses the old password from the request after a rotation on', async () => {
     const { registry, verifier } = await setUp()
     await accepts(verifier, PASSWORD)
@@ -175,6 +178,7 @@ describe('verify()', () => {
     await accepts(verifier, PASSWORD)
   })
 
+  // Protocol: the credentials fail at once
   it('refuses a device from the request after its revocation on, record or hash', async () => {
     const { registry, verifier } = await setUp()
     const { device } = registry

@@ -67,6 +67,7 @@ describe('verifyPassword()', () => {
 })
 
 describe('hashPassword()', () => {
+  // Protocol: only an Argon2id hash of the password
   it('hashes with the parameters of the contract, and a salt of its own each time', async (t) => {
     const hasher = openHasher(t)
     const hash = await hasher.hashPassword('correct horse')

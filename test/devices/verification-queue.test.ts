@@ -39,6 +39,7 @@ const places: fc.Arbitrary<Place> = fc.record({
 const steps = fc.array(fc.oneof(places, fc.constant('take' as const)), { maxLength: 80 })
 
 describe('VerificationQueue', () => {
+  // Protocol: Four kinds of verifications have their turn
   it('serves its rows in turn, whatever waits in each', () => {
     const queue = new VerificationQueue<string>(CAPACITY)
     for (const item of ['c1', 'c2', 'c3']) queue.add(item, crowd(item))

@@ -8,6 +8,7 @@ import { findTable, nameOf, rowName } from './support/row-check.ts'
 
 const PROTOCOL = new URL('../../docs/protocol.md', import.meta.url)
 
+// Protocol: uploaded file
 describe('what a table of docs/protocol.md says', () => {
   const tables = readTables(PROTOCOL)
 

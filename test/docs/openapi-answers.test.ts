@@ -22,6 +22,9 @@ const operations = listOperations(description)
 const cases = allCases(operations)
 const check = new AnswerCheck(description)
 
+// Protocol: Success is 200, with these exceptions
+// Protocol, Framing: or 256 fields
+// Protocol, Framing: a request target of more than 8,192 characters
 describe('an answer of the gateway is as docs/openapi.yaml says', () => {
   for (const one of cases) {
     const operation = operations.find(({ id }) => id === one.operation)

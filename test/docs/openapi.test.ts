@@ -99,6 +99,7 @@ it('docs/openapi.yaml has the version of the package', () => {
   assert.equal(description.info.version, version)
 })
 
+// Protocol: `code` is stable
 it('docs/openapi.yaml lists the codes that the gateway answers, and says where each occurs', () => {
   const source = readText('src/http/http-error.ts')
   const all = [...source.matchAll(/^ {2}([A-Za-z_]+): \[\d+, /gm)].map(([, code = '']) => code)

@@ -42,6 +42,7 @@ const IN_ZIP = {
 const newBatch = (): string => randomBytes(16).toString('hex')
 
 describe('files that a phone sends at once', () => {
+  // Protocol: many may have one name
   it(
     'are one Group for all, with every one in it, and stay so over deaths of the daemon',
     needs('python3'),
@@ -84,6 +85,8 @@ describe('files that a phone sends at once', () => {
     },
   )
 
+  // Protocol: files that failed or were cancelled do not count
+  // Protocol: When one of them is not there, the answer is 404
   it(
     'are those that the document names, of this batch and of this phone',
     needs('python3'),
@@ -131,6 +134,7 @@ describe('files that a phone sends at once', () => {
 })
 
 describe('on a desktop, files that a phone sends at once', needs('Xvfb', 'xclip'), () => {
+  // Protocol: what is pasted there, all by one paste
   it('all lie in the folder of received files, and one paste pastes all', async (t) => {
     const { display } = await Xvfb.start(t)
     const daemon = await startDaemonProcess(t, { env: { DISPLAY: display } })
@@ -165,6 +169,7 @@ describe('on a desktop, files that a phone sends at once', needs('Xvfb', 'xclip'
     assert.deepEqual((await readdir(received)).sort(), ['image.jpg', ...names].sort())
   })
 
+  // Protocol: when they are there
   it('say where they are only when they are there', async (t) => {
     const { display } = await Xvfb.start(t)
     const folder = await temporaryFolder(t)
@@ -190,6 +195,7 @@ describe('a Group that another program made', () => {
   const wrong = sha256('not what is in it')
   const DESKTOP = { 'User-Agent': 'SyncClipboard.Desktop.Default3.2.0' }
 
+  // Protocol: Of an archive that came the daemon finds this hash out itself
   it('has the hash of its files, whatever its sender told, and keeps it', async (t) => {
     const folder = await temporaryFolder(t)
     const first = await startDaemonProcess(t, { ...HEADLESS, folder })

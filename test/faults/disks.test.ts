@@ -117,6 +117,7 @@ async function recovers(subject: Subject): Promise<void> {
 }
 
 describe('a daemon whose disk is full', needsMount, () => {
+  // Protocol: 256 MiB stay free
   it('refuses what comes before it reads a byte of it', async (t) => {
     const disk = mountSmallDisk(t, 16)
     const subject = await startUsed(t, { folder: disk, args: ['--min-free-bytes', '4MiB'] })

@@ -74,6 +74,7 @@ describe('what follows on a malformed request', needsProc, () => {
 })
 
 describe('a body', needsProc, () => {
+  // Protocol: A request that is refused writes nothing to disk
   it('of a refused request, or of one that takes none, is never served', async (t) => {
     const { daemon, phone, device, push, ask } = await startHiding(t)
     const length = `Content-Length: ${push.length}\r\n`

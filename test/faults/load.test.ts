@@ -28,6 +28,7 @@ async function pour({ socket }: RawClient, bytes: number): Promise<void> {
 }
 
 describe('twelve uploads at once', needsDisk(2), () => {
+  // Protocol: Memory does not grow with the size of an upload
   it('are all taken, and take little memory', async (t) => {
     const { daemon, device, hasGrownBy } = await start(t)
     const size = 32 * MIB

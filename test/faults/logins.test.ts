@@ -82,6 +82,7 @@ function looksOf({ status, headers: { date: _, ...headers }, body }: RawResponse
   return JSON.stringify([status, headers, body === '' ? 'none' : body])
 }
 
+// Protocol: the same for every cause
 it('every request without valid credentials is 401, always in the same way, and changes nothing', async (t) => {
   const at = await serveGuarded(t)
   const lines = [...everyRoute(at), ...SPELLINGS.map((target) => `GET ${target}`)]

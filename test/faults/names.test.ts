@@ -136,6 +136,7 @@ function isUntouched({ lookAround, before, daemon }: Victim): void {
   }
 }
 
+// Protocol: They never become paths inside the data directory
 it('a name that is none is refused wherever it is said, and nothing is made, read or removed', async (t) => {
   const victim = await startAmongOthers(t, { args: ['--headless'] })
   const { phone, ask, daemon } = victim

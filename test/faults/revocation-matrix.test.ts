@@ -334,6 +334,7 @@ it('every request of a device, at every stage, is in the table', async (t) => {
 })
 
 for (const command of ['revoke', 'rotate'] as const) {
+  // Protocol: broken off without an answer and change nothing
   it(`every request of a device, at every stage, changes nothing once ${command} has returned, and holds nothing`, async (t) => {
     const scene = await setUp(t, '5m')
     const { daemon, device, other, begin } = scene

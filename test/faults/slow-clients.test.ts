@@ -89,6 +89,7 @@ for (const upload of UPLOADS) {
       assert.equal(clock.pending, countWaiting(), 'its own expiry')
     })
 
+    // Protocol: 60 s without any are the end
     it('is given up when none has come for a minute, and leaves nothing', async (t) => {
       const { clock, begin, countWaiting, countBlobs, latest } = await serveSlowly(t)
       const client = await begin(upload, 10_000)

@@ -6,6 +6,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import { announce, authorizationOf, connectTo, formatHead } from './support/raw-device.ts'
 import { startHeadless, startPaired, take } from './support/subject.ts'
 
+// Protocol: have the grace period
 it('a daemon that is told to stop refuses what is new, lets an upload come to its end, and keeps it', async (t) => {
   const folder = await temporaryFolder(t)
   // Whoever waits for its end here is not to be hurried.

@@ -94,9 +94,11 @@ async function assertNothingStays(t: TestContext, line: string, type = ''): Prom
   assert.equal(await take(phone, 'a'), 'the earlier one')
 }
 
+// Protocol: leaves nothing; an earlier one of that name still waits
 it('an upload that breaks off leaves nothing, and the earlier one of its name as it was', (t) =>
   assertNothingStays(t, 'PUT /file/a'))
 
+// Protocol: Nothing is kept of a form that breaks off or is refused
 it('a form with a file that breaks off, or is refused in the end, leaves nothing', (t) =>
   assertNothingStays(t, 'POST /api/history', FORM_TYPE))
 

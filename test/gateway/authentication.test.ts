@@ -42,6 +42,7 @@ describe('a request', () => {
     assert.equal(verifier.calls, 1)
   })
 
+  // Protocol: exactly one `Authorization`
   it('with two Authorization headers is refused, also when both are right', async (t) => {
     const { url, authorization, verifier } = await serveGateway(t)
     const agent = new Agent()
@@ -50,6 +51,7 @@ describe('a request', () => {
     assert.equal(verifier.calls, 0)
   })
 
+  // Protocol: Credentials are judged for each request
   it('is judged by itself, not by what its connection did before', async (t) => {
     const { url, authorization, verifier } = await serveGateway(t)
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
@@ -94,6 +96,7 @@ describe('a request', () => {
     assert.equal((await request(url, agent, rotated)).statusCode, 401)
   })
 
+  // Protocol: 503 with `Retry-After: 1` when too many password verifications wait
   it('gets 503 when too many verifications wait, also when it has come often', async (t) => {
     const { url, authorization, verifier, clock } = await serveGateway(t)
     verifier.isBusy = true
@@ -206,6 +209,7 @@ describe('an address that keeps failing', () => {
     assert.equal(at.runs.length, length + 2)
   })
 
+  // Protocol: Only refusals are slowed, and nobody is locked out
   it('locks nobody out: who is right gets in when it comes again, and is known then', async (t) => {
     const at = await serveGuarded(t)
     const newcomer = createPhone(await pair(at), at.url)
@@ -292,6 +296,7 @@ describe('a proxy', () => {
 })
 
 describe('a thousand answers that are held back', () => {
+  // Protocol: Wrong credentials get 429 at once while 1,024 answers are held back
   it('keep nobody waiting, and are enough: more are 429 at once', async (t) => {
     const at = await serveGuarded(t)
     await useUpFreeRefusals(at)

@@ -19,6 +19,7 @@ function watchTime() {
 }
 
 describe('the time of the group', () => {
+  // Protocol: field `X-Clipgate-Time`
   it('is told to a peer with each answer, and learnt from its requests', async (t) => {
     const { learnt, circleTime } = watchTime()
     const at = await serveGateway(t, { circleTime })

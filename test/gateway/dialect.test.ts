@@ -49,12 +49,14 @@ async function push(phone: Phone, hash: string, agent = 'app'): Promise<void> {
 }
 
 describe('the hash of a file that a client reads', () => {
+  // Protocol: `/Sync.json` is of the dialect `sync`
   it('is that of the path where nothing else is known', async (t) => {
     const { hash } = await serve(t)
     assert.equal(await hash(), OF_NAME)
     assert.equal(await hash('app', '/Sync.json'), OF_BYTES)
   })
 
+  // Protocol: A `User-Agent` that begins with
   it('is that of the program, wherever it is known by its name', async (t) => {
     const { hash, phone } = await serve(t)
     await push(phone, OF_BYTES)
@@ -109,6 +111,7 @@ describe('the hash of a file that a client reads', () => {
     assert.equal(tags.size, 3)
   })
 
+  // Protocol: A Group is a File, too
   it('comes with a file instead of a group for a client that knows no groups', async (t) => {
     const { read, other, phone } = await serve(t)
     await other.pushFile('Group', 'files.zip', BYTES)
@@ -143,6 +146,7 @@ describe('the version', () => {
     assert.match(await version(phone, 'app'), /^"clipgate \d+\.\d+\.\d+"$/)
   })
 
+  // Protocol: in the dialect `syncclipboard`, `text/plain`
   it('is that of the protocol for a program of the reference project', async (t) => {
     const { phone } = await serveGuarded(t)
     assert.equal(await version(phone, DESKTOP), '3.2.0')

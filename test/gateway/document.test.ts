@@ -11,6 +11,7 @@ const PNG = Buffer.from('\x89PNG\r\n\x1a\n and so on', 'latin1')
 const HELLO_TEXT = 'blake3v1:d10e733553f46c16ca8d7cb0154d91f4052ef7f53e874a3d387acd64c918f89b'
 
 describe('GET /Sync.json', () => {
+  // Protocol: Check value: bytes `hello`
   it('describes bytes in the dialect of its path', async (t) => {
     const { phone } = await serveGateway(t)
     await phone.pushFile('Image', 'a.png', PNG)
@@ -28,6 +29,7 @@ describe('GET /Sync.json', () => {
     assert.deepEqual(other, { ...plain, hash: bound, contentId })
   })
 
+  // Protocol: its programs forget a text of another size
   it('has the size of a text as each dialect counts it, also of a long one', async (t) => {
     const { phone } = await serveGateway(t)
     for (const text of ['grüße 🧀', '写🧀'.repeat(100_000)]) {
@@ -40,6 +42,7 @@ describe('GET /Sync.json', () => {
     }
   })
 
+  // Protocol: The `ETag` changes with each activation
   it('answers 304 until something becomes current again', async (t) => {
     const { phone, clock } = await serveGateway(t)
     for (const text of ['one', 'two', 'two']) {
@@ -56,6 +59,7 @@ describe('GET /Sync.json', () => {
 })
 
 describe('a long text', () => {
+  // Protocol: A long text is in memory once
   it('is sent to its end to those who read slowly, unless newer ones need the memory', async (t) => {
     const { phone, port, authorization } = await serveGateway(t)
     const texts = ['a', 'b', 'c'].map((letter) => letter.repeat(9 * MIB))
@@ -137,6 +141,7 @@ describe('PUT /Sync.json', () => {
     headers,
   })
 
+  // Protocol: `Content-Type` is ignored for documents
   it('answers with the content id, whatever Content-Type it came with', async (t) => {
     const { phone } = await serveGateway(t)
     for (const type of ['application/json', 'text/plain', 'application/x-www-form-urlencoded']) {
@@ -178,6 +183,7 @@ describe('PUT /Sync.json', () => {
     assert.equal((await phone.document())['text'], 'before')
   })
 
+  // Protocol: no such upload, nothing matches
   it('answers 404 to a document whose bytes were never uploaded', async (t) => {
     const { phone, addPhone } = await serveGateway(t)
     const other = await addPhone()
@@ -191,6 +197,7 @@ describe('PUT /Sync.json', () => {
     assert.equal((await phone.document())['text'], '')
   })
 
+  // Protocol: One that a client made is stored and served as it came
   it('keeps a Group as the bytes that came, under the hash that its client made', async (t) => {
     const { phone } = await serveGateway(t)
     const zip = Buffer.from('PK\x03\x04 opaque')
@@ -209,6 +216,7 @@ describe('a client of version 1 or 2', () => {
   const push = (phone: Phone, body: unknown) =>
     phone.fetch('/SyncClipboard.json', { method: 'PUT', body: JSON.stringify(body) })
 
+  // Protocol: clients of versions 1 and 2 get the keys that they know
   it('reads the keys that it writes, and nobody else does', async (t) => {
     const { phone, addPhone } = await serveGateway(t)
     const other = await addPhone()

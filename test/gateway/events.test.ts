@@ -20,6 +20,9 @@ async function serve(t: TestContext, options: ServeGatewayOptions = {}) {
 }
 
 describe('GET /api/sse/clipboard', () => {
+  // Protocol: The gateway subscribes first and says `hello` then
+  // Protocol: `Cache-Control: no-cache, no-transform`
+  // Protocol, Events: `hello`
   it('says hello at once, in a stream that no proxy keeps or changes', async (t) => {
     const { listen } = await serve(t)
     const { headers, statusCode } = (await listen()).response
@@ -48,6 +51,8 @@ describe('GET /api/sse/clipboard', () => {
     assert.deepEqual(told, ['hosthello', 'hostupdate', 'hostupdate'])
   })
 
+  // Protocol: The device that pushed gets its own `update`
+  // Protocol: `update`
   it('tells every device of each activation, the pushing one too, with its time', async (t) => {
     const { listen, phone, addPhone, clock } = await serve(t)
     const other = await addPhone()
@@ -77,6 +82,7 @@ describe('GET /api/sse/clipboard', () => {
     assert.deepEqual(told, ['resync', 'resync', 'update'])
   })
 
+  // Protocol: `resync`
   it('says with the time when it has left signals out', async (t) => {
     const { listen, changes, clock } = await serve(t)
     const reader = await listen()
@@ -110,6 +116,7 @@ describe('GET /api/sse/clipboard', () => {
     assert.equal(frame !== undefined && 'event' in frame && frame.data['content_id'], contentId)
   })
 
+  // Protocol: The comment `: ping` every 25 s
   it('pings every 25 seconds, from one timer that rests while nobody listens', async (t) => {
     const { listen, addPhone, clock } = await serve(t)
     assert.equal(clock.pending, 0)
@@ -123,6 +130,7 @@ describe('GET /api/sse/clipboard', () => {
     assert.equal(clock.pending, 1)
   })
 
+  // Protocol: Two streams for each device
   it('keeps two streams of a device: a third ends its oldest, and no other', async (t) => {
     const { listen, addPhone, gateway, device, phone } = await serve(t)
     const other = await listen((await addPhone()).authorization)
@@ -165,6 +173,7 @@ describe('GET /api/sse/clipboard', () => {
   })
 
   for (const change of ['rotate', 'revoke'] as const) {
+    // Protocol: Rotation and revocation end the device's streams
     it(`ends the streams of a device before ${change} returns, and no others`, async (t) => {
       const { listen, addPhone, devices, device, gateway, phone } = await serve(t)
       const spectator = await addPhone()

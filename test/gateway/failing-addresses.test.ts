@@ -32,6 +32,7 @@ async function delayOf(
 }
 
 describe('the refusals of an address', () => {
+  // Protocol: An address whose requests keep being refused is told so ever later
   it('are told ever later, by half a second at most', async () => {
     const at = setUp()
     const delays = []
@@ -77,6 +78,7 @@ describe('the refusals of an address', () => {
 })
 
 describe('the runs of an address', () => {
+  // Protocol: Wrong credentials of one address may cost sixty verifications at once
   it('are sixty, and one more each second', () => {
     const { clock, failing } = setUp()
     const take = (): number => {

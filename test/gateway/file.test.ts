@@ -34,6 +34,7 @@ describe('PUT /file/{dataName}', () => {
     assert.equal((await phone.fetch('/file/a.bin')).status, 404, 'staged names are not readable')
   })
 
+  // Protocol: as soon as the device sends another `PUT` of that name
   it('keeps a document from an earlier one of its name, also where it fails', async (t) => {
     const { addPhone } = await serveGateway(t, { maxFileBytes: 10 })
     const hash = sha256('its own way of hashing')
@@ -57,6 +58,7 @@ describe('PUT /file/{dataName}', () => {
     }
   })
 
+  // Protocol: Every upload counts as bound
   it('keeps what hashes as we do from all that its hash does not fit, and no other program', async (t) => {
     const { phone } = await serveGateway(t)
     const pushes = async (hash: string) => {
@@ -98,6 +100,7 @@ describe('PUT /file/{dataName}', () => {
     assert.equal((await put('/Sync.json', JSON.stringify(document))).status, 404)
   })
 
+  // Protocol: for the Image or File of a device
   it('lets a Group come whose hash is not that of its archive, whoever hashes as we do', async (t) => {
     const { phone } = await serveGateway(t)
     const pushes = async (type: string, body: string, hash: string) => {
@@ -153,6 +156,7 @@ describe('PUT /file/{dataName}', () => {
     assert.equal(countWaiting(), 0)
   })
 
+  // Protocol: File whose upload is an image
   it('calls an image an image when the client does not know', async (t) => {
     const { phone } = await serveGateway(t)
     for (const type of ['application/octet-stream', 'image/*', 'nonsense']) {
@@ -163,6 +167,7 @@ describe('PUT /file/{dataName}', () => {
     }
   })
 
+  // Protocol: A `PUT` with `Content-Range` is 400
   it('takes no part of a file for the whole, and reads nothing of it', async (t) => {
     const { countWaiting, port, authorization } = await serveGateway(t)
     const client = await RawClient.open(t, port)
@@ -182,6 +187,7 @@ describe('PUT /file/{dataName}', () => {
 })
 
 describe('GET /file/{dataName}', () => {
+  // Protocol: by `GET` or `HEAD`, or the bytes of a record
   it('keeps a document that follows from an older upload of that name', async (t) => {
     const { phone: other, addPhone } = await serveGateway(t)
     const hash = sha256('its own way of hashing')
@@ -205,6 +211,7 @@ describe('GET /file/{dataName}', () => {
     }
   })
 
+  // Protocol: is neither the SHA-256 nor the name-bound hash
   it('keeps no document from the upload of a device that read what it names', async (t) => {
     const { phone, addPhone } = await serveGateway(t)
     await (await addPhone()).pushFile('File', 'a', Buffer.from('of another one'))
@@ -216,6 +223,7 @@ describe('GET /file/{dataName}', () => {
     assert.equal((await phone.download()).toString(), 'bytes')
   })
 
+  // Protocol: but not an upload that began after that item had
   it('keeps no document from an upload of its name that came after what is current', async (t) => {
     const { phone, addPhone, clock } = await serveGateway(t)
     const md5 = (bytes: string) => createHash('md5').update(bytes).digest('hex')
@@ -260,6 +268,7 @@ describe('GET /file/{dataName}', () => {
     assert.equal((await phone.download()).toString(), 'bytes')
   })
 
+  // Protocol: so that no browser runs what somebody uploaded
   it('answers with the bytes, for downloading and never for running', async (t) => {
     const { phone } = await serveGateway(t)
     const html = Buffer.from('<script>alert(1)</script>')
@@ -281,6 +290,7 @@ describe('GET /file/{dataName}', () => {
     assert.equal(header('last-modified'), null)
   })
 
+  // Protocol: A single range gives 206
   it('answers a range, and the whole to what is no single range', async (t) => {
     const { phone } = await serveGateway(t)
     await phone.pushFile('File', 'a', Buffer.from('0123456789'))
@@ -297,6 +307,7 @@ describe('GET /file/{dataName}', () => {
     assert.deepEqual((await get('bytes=10-')).slice(0, 2), [416, 'bytes */10'])
   })
 
+  // Protocol: with the bytes of the binary item when that is its name
   it('knows the latest item with bytes only, also after a text was pushed', async (t) => {
     const { phone } = await serveGateway(t)
     assert.equal((await phone.fetch('/file/a')).status, 404)

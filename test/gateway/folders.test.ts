@@ -21,6 +21,7 @@ describe('PROPFIND', () => {
     { path: '/file', depth: '0', found: ['/file/'] },
   ]
   for (const { path, depth, found } of rows) {
+    // Protocol: `PROPFIND` on
     it(`of ${path} with a depth of ${depth} finds ${found.join(' and ')}, and never a file`, async (t) => {
       const { phone } = await serveGateway(t)
       await phone.pushFile('File', 'a.bin', Buffer.from('bytes'))
@@ -55,6 +56,7 @@ describe('PROPFIND', () => {
 })
 
 describe('MKCOL', () => {
+  // Protocol: `MKCOL` on
   it('makes no folder, and says that it is there', async (t) => {
     const { phone } = await serveGateway(t)
     for (const path of ['/', '/file']) {

@@ -22,6 +22,7 @@ function file(name: string, content: string | Uint8Array = name): ZipEntry {
 }
 
 describe('the files of a Group', () => {
+  // Protocol: The files of a Group are listed where all of them stand in the archive as they are
   it('are listed with a ticket, and it leads to each of them', async (t) => {
     const entries = [{ name: 'trip/', content: Buffer.alloc(0) }, file('trip/a ä.txt', 'first')]
     const archive = zipOf(...entries, file('b.png', PNG), file('empty', ''))
@@ -63,6 +64,7 @@ describe('the files of a Group', () => {
     assert.equal((await phone.fetch(`${path}?member=1`)).status, 404)
   })
 
+  // Protocol: The name of a file in it is no path
   it('have names that are no paths, whatever the archive says', async (t) => {
     const names = ['../../etc/passwd', 'C:\\x\\y', '/absolute', 'a/..', 'line\nbreak\u2028']
     const { members, get } = await serve(t, zipOf(...names.map((name) => file(name, 'x'))))
@@ -106,6 +108,7 @@ describe('the files of a Group', () => {
     'an empty one': zipOf(),
   }
   for (const [name, archive] of Object.entries(unlisted)) {
+    // Protocol: else there is no list, and only the archive
     it(`are not listed of ${name}, which is downloaded as a whole`, async (t) => {
       const { members, get, url, path } = await serve(t, archive)
       assert.equal(members, undefined)

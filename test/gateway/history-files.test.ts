@@ -11,6 +11,7 @@ import { form, part, PNG, post, rawForm, refusal } from './support/forms.ts'
 const FILE = [part('type', 'File'), part('hash', 'ab')]
 
 describe('a file in POST /api/history', () => {
+  // Protocol: It is called by its file name
   it('is called by its own name, else dataName, else the text, else somehow', async (t) => {
     const { phone } = await serveGateway(t)
     const cases: readonly (readonly [name: string, ...parts: readonly string[]])[] = [
@@ -38,6 +39,7 @@ describe('a file in POST /api/history', () => {
     assert.equal(await countBlobs(), 0)
   })
 
+  // Protocol: The file is the part `data`
   it('is the part called data before others, and one only', async (t) => {
     for (const names of [
       ['thumbnail', 'data', 'extra'],
@@ -81,6 +83,7 @@ describe('a file in POST /api/history', () => {
     }
   })
 
+  // Protocol: Its media type is found as for
   it('keeps the type that the client names', async (t) => {
     const { phone } = await serveGateway(t)
     const file = part('data', 'x', '; filename="a.png"\r\nContent-Type: text/csv')
@@ -89,6 +92,7 @@ describe('a file in POST /api/history', () => {
     assert.equal(headers.get('content-type'), 'text/csv')
   })
 
+  // Protocol: An empty file of a Text counts as none
   it('is the text of a Text, unless it is empty', async (t) => {
     const { phone, countBlobs } = await serveGateway(t)
     const fields = [

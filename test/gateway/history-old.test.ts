@@ -50,6 +50,7 @@ describe('an old item in POST /api/history', () => {
     assert.deepEqual(await readObject(again), record)
   })
 
+  // Protocol: may have the beginning only
   it('is found however long its text is, so that the document may follow', async (t) => {
     const { phone, addPhone } = await serveGateway(t)
     const other = await addPhone()
@@ -68,6 +69,7 @@ describe('an old item in POST /api/history', () => {
     assert.ok((await phone.document())['text'] === text)
   })
 
+  // Protocol: In the dialect `syncclipboard` every record is
   it('is a record in the dialect syncclipboard, whatever its times say', async (t) => {
     const { phone, clock } = await serveGateway(t)
     await post(phone, urlencoded({ type: 'Text', hash: 'a', text: 'a' }, REFERENCE))
@@ -80,6 +82,7 @@ describe('an old item in POST /api/history', () => {
     }
   })
 
+  // Protocol: a record is kept whose own time
   it('is judged in the dialect sync by when it was used last, else made, else changed', async (t) => {
     const { phone, clock } = await serveGateway(t)
     const push = async (text: string, fields: Fields) => {
@@ -98,6 +101,7 @@ describe('an old item in POST /api/history', () => {
     assert.equal(await push('f', {}), 'f')
   })
 
+  // Protocol: since the clock here was put right
   it('is none for what is new, although the clock was set back', async (t) => {
     const { phone, clock } = await serveGateway(t)
     await phone.pushText('current')
@@ -107,6 +111,7 @@ describe('an old item in POST /api/history', () => {
     assert.equal((await phone.document())['text'], 'new')
   })
 
+  // Protocol: means the end of them
   it('is none for a push whose time is in whole seconds, minutes or days', async (t) => {
     const { phone, addPhone, clock } = await serveGateway(t)
     const other = await addPhone()
@@ -141,6 +146,7 @@ describe('an old item in POST /api/history', () => {
   })
 
   for (const behind of [10 * MINUTE, -10 * MINUTE]) {
+    // Protocol: their own times count
     it(`is told by the own clock of its device, which is ${behind / MINUTE} minutes behind`, async (t) => {
       const { phone, addPhone, clock } = await serveGateway(t)
       const copy = async (text: string, at = ago(clock, behind)) => {
@@ -163,6 +169,7 @@ describe('an old item in POST /api/history', () => {
     })
   }
 
+  // Protocol: finds for as long
   it('is not among those that a client may leave out once its bytes are gone', async (t) => {
     const { phone } = await serveGateway(t)
     const record = (hash: string, content: string) =>
@@ -201,6 +208,8 @@ describe('an old item in POST /api/history', () => {
     assert.equal(await pushes(two), 200)
   })
 
+  // Protocol: which a document with the hash of the
+  // Protocol: one with the hash of something else does not
   it('is made current by its own document, and by none of another photo of its name', async (t) => {
     const { phone, addPhone, clock } = await serveGateway(t)
     await (await addPhone()).pushFile('Image', 'b.png', PNG)
@@ -232,6 +241,7 @@ describe('an old item in POST /api/history', () => {
     }
   })
 
+  // Protocol: that was kept with its bytes is theirs
   it('shows that its device hashes as we do, and hears of no photo by the hash of another one', async (t) => {
     const { phone, addPhone, clock } = await serveGateway(t)
     await (await addPhone()).pushFile('Image', 'b.png', PNG)

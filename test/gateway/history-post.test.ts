@@ -41,6 +41,8 @@ async function askFirst(
 }
 
 describe('POST /api/history', () => {
+  // Protocol, History: `POST /api/history`
+  // Protocol: required; a hint, which becomes an alias
   it('makes a text current, and answers with its record', async (t) => {
     const { phone, clock } = await serveGateway(t)
     const hash = sha256('hello').toUpperCase()
@@ -64,6 +66,7 @@ describe('POST /api/history', () => {
     assert.equal((await phone.fetch('/api/history/Text-myown')).status, 200, 'an alias')
   })
 
+  // Protocol: told back in the record
   it('tells back when the item was made and used, and what became of it', async (t) => {
     const { phone, clock } = await serveGateway(t)
     const told = {
@@ -87,6 +90,8 @@ describe('POST /api/history', () => {
     assert.deepEqual([starred, version, createTime], [false, 0, now])
   })
 
+  // Protocol: a hint, ignored where the bytes are here
+  // Protocol: the file, in a multipart form
   it('makes a file current, wherever its name and its type stand in the form', async (t) => {
     const forms: readonly (readonly FormPart[])[] = [
       [
@@ -124,6 +129,8 @@ describe('POST /api/history', () => {
     }
   })
 
+  // Protocol, Pushing: required, in any letter case
+  // Protocol: More than 256 characters are none
   it('needs a type, then a hash', async (t) => {
     const { phone, countBlobs } = await serveGateway(t)
     const withFile = (fields: Fields) => form([['data', 'a', 'x'], ...Object.entries(fields)])
@@ -178,6 +185,7 @@ describe('POST /api/history', () => {
   })
 
   describe('without a file', () => {
+    // Protocol: as in a document
     it('takes what the same device has staged', async (t) => {
       const { phone, addPhone } = await serveGateway(t)
       await phone.fetch('/file/a.png', put('png'))

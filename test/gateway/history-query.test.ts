@@ -98,6 +98,7 @@ describe('POST /api/history/query', () => {
     assert.equal((await query(phone, deep)).length, 1)
   })
 
+  // Protocol: One of more than 200 units of UTF-16
   it('finds no text by more than 200 characters of it', async (t) => {
     const { phone } = await serveGateway(t)
     await phone.pushText('a'.repeat(1000))
@@ -111,6 +112,7 @@ describe('POST /api/history/query', () => {
     }
   })
 
+  // Protocol: of 64 KiB, or 413
   it('takes a body of 64 KiB, and no more', async (t) => {
     const { phone } = await serveGateway(t)
     await phone.pushText('hello')

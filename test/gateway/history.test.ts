@@ -23,6 +23,8 @@ function ownHeaders({ headers }: Response): readonly (readonly [string, string])
 }
 
 describe('the history', () => {
+  // Protocol: `POST /api/history/query`
+  // Protocol, History: `GET /api/history/{profileId}`
   it('has one record, that of the current item', async (t) => {
     const { phone } = await serveGateway(t)
     const query = async (): Promise<unknown> =>
@@ -36,6 +38,8 @@ describe('the history', () => {
     assert.equal(await statusOf(phone, `/api/history/Text-${sha256('older')}`), 404)
   })
 
+  // Protocol: `GET /api/history/statistics`
+  // Protocol: `DELETE /api/history/clear`
   it('counts that one, and cannot be cleared', async (t) => {
     const { phone } = await serveGateway(t)
     const read = async () => readObject(await phone.fetch('/api/history/statistics'))
@@ -51,6 +55,8 @@ describe('the history', () => {
 })
 
 describe('GET /api/history/{profileId}', () => {
+  // Protocol: the current item, if it is of exactly that type
+  // Protocol: these clients ask in order to decide whether to upload
   it('finds it by each of its hashes, and tells the one asked for', async (t) => {
     const { phone } = await serveGateway(t)
     await phone.fetch('/file/a', { method: 'PUT', body: 'hello' })
@@ -69,6 +75,7 @@ describe('GET /api/history/{profileId}', () => {
     assert.equal(await statusOf(phone, '/api/history/File-00', ASKED_BY_REFERENCE), 404)
   })
 
+  // Protocol: is 404 in the dialect `sync` too
   it('takes no hash for another way of hashing once its device has hashed right, or was refused', async (t) => {
     const { phone, addPhone } = await serveGateway(t)
     const other = await addPhone()
@@ -100,6 +107,7 @@ describe('GET /api/history/{profileId}', () => {
 })
 
 describe('GET /api/history/{profileId}/data', () => {
+  // Protocol: `GET /api/history/{profileId}/data`
   it('answers with the latest bytes, also after a text was pushed', async (t) => {
     const { phone } = await serveGateway(t)
     const bytes = Buffer.from('0123456789')
@@ -120,6 +128,8 @@ describe('GET /api/history/{profileId}/data', () => {
 describe('PATCH /api/history/{type}/{hash}', () => {
   const patch = (body: string) => ({ method: 'PATCH', body })
 
+  // Protocol: nothing of stars, pins and deletions is kept
+  // Protocol: `PATCH /api/history/{type}/{hash}`
   it('answers with the record, and changes nothing', async (t) => {
     const { phone } = await serveGateway(t)
     await phone.pushText('hello')
@@ -145,6 +155,7 @@ describe('PATCH /api/history/{type}/{hash}', () => {
 })
 
 describe('the dialect', () => {
+  // Protocol: The document path of the request
   it('is that of the document path that was used last, also on one connection', async (t) => {
     const { phone, addPhone } = await serveGateway(t)
     await phone.pushFile('File', 'a', Buffer.from('hello'))

@@ -35,6 +35,7 @@ describe('POST /SyncClipboardHub/negotiate', () => {
   const transports = [{ transport: 'WebSockets', transferFormats: ['Text', 'Binary'] }]
 
   for (const query of ['?negotiateVersion=1', '?negotiateVersion=7']) {
+    // Protocol: 1 or more
     it(`gives an id and a token for ${query}`, async (t) => {
       const { negotiate } = await serve(t)
       const { connectionId, connectionToken, ...rest } = await negotiate(query)
@@ -45,6 +46,7 @@ describe('POST /SyncClipboardHub/negotiate', () => {
   }
 
   for (const query of ['', '?negotiateVersion=0', '?negotiateVersion=-1']) {
+    // Protocol: missing, or less than 1
     it(`gives an id that is a token for ${query || 'no version'}`, async (t) => {
       const served = await serve(t)
       const { connectionId, ...rest } = await served.negotiate(query)
@@ -53,6 +55,7 @@ describe('POST /SyncClipboardHub/negotiate', () => {
     })
   }
 
+  // Protocol: not an integer
   it('names what is wrong with a version that is no integer', async (t) => {
     const { negotiate } = await serve(t)
     for (const version of ['one', '1.5']) {
@@ -64,6 +67,7 @@ describe('POST /SyncClipboardHub/negotiate', () => {
 })
 
 describe('GET /SyncClipboardHub', () => {
+  // Protocol: no extension and no subprotocol is agreed on
   it('agrees on no extension and no subprotocol', async (t) => {
     const { port, authorization } = await serve(t)
     const offers = ['Sec-WebSocket-Extensions: permessage-deflate', 'Sec-WebSocket-Protocol: x']
@@ -144,6 +148,7 @@ describe('GET /SyncClipboardHub', () => {
     assert.equal(await client.end(), 1000)
   })
 
+  // Protocol: hears of all that is activated from then on
   it('tells nothing before the client has said what it speaks', async (t) => {
     const served = await serve(t)
     const client = await HubClient.connect(t, served)
@@ -159,6 +164,7 @@ describe('GET /SyncClipboardHub', () => {
     '{"protocol":"json","version":2}',
     '{}',
   ]) {
+    // Protocol: the first record asks for something else
     it(`ends a connection that begins with ${record}, and says why`, async (t) => {
       const served = await serve(t)
       const client = await HubClient.connect(t, served)
@@ -184,6 +190,9 @@ describe('GET /SyncClipboardHub', () => {
     ['a ping of 126 bytes', Buffer.from([0x89, 0xfe]), 1002],
     ['a length that is longer than it needs to be', Buffer.from([0x81, 0xfe, 0, 1]), 1002],
   ] as const) {
+    // Protocol: a frame breaks RFC 6455
+    // Protocol: or does not end
+    // Protocol: a message is too long
     it(`ends a connection that sends ${what}, with the code ${code}`, async (t) => {
       const served = await serve(t)
       for (const open of [HubClient.connect, HubClient.open]) {
@@ -240,6 +249,7 @@ describe('GET /SyncClipboardHub', () => {
     await closed
   })
 
+  // Protocol: All connections of a device together may send 64 KiB at once
   it('reads 64 KiB of a device at once and 16 KiB a second behind it, on all its connections together', async (t) => {
     const served = await serve(t)
     const { clock, phone } = served
@@ -275,6 +285,7 @@ describe('GET /SyncClipboardHub', () => {
     )
   })
 
+  // Protocol: a device that keeps sending more for 30 s
   it('ends the connection that keeps sending too much for 30 s, and says so once', async (t) => {
     const served = await serve(t)
     const { clock, phone, device, logger } = served
@@ -302,6 +313,7 @@ describe('GET /SyncClipboardHub', () => {
     while ((await calm.hear()).length !== 2);
   })
 
+  // Protocol: A client that says nothing for 30 s is gone
   it('pings, and ends the connection of a client that is silent for 30 s', async (t) => {
     const served = await serve(t)
     const { clock } = served
@@ -334,6 +346,7 @@ describe('GET /SyncClipboardHub', () => {
     (client: HubClient) => client.say('{"type":7}'),
     (client: HubClient) => client.send(clientFrame(0x8, Buffer.from([0x03, 0xe8]))),
   ]) {
+    // Protocol: the client has left
     it(`ends with a client that says goodbye: ${say}`, async (t) => {
       const served = await serve(t)
       const client = await HubClient.open(t, served)
@@ -344,6 +357,8 @@ describe('GET /SyncClipboardHub', () => {
   }
 
   for (const change of ['rotate', 'revoke'] as const) {
+    // Protocol: A connection ends for the reasons for which event streams do
+    // Protocol: its credentials went
     it(`says goodbye and ends in the tick of a ${change}`, async (t) => {
       const served = await serve(t)
       const client = await HubClient.open(t, served)
@@ -358,6 +373,7 @@ describe('GET /SyncClipboardHub', () => {
     })
   }
 
+  // Protocol: Sixteen connections for each device, beside its event streams
   it('keeps sixteen connections of a device beside its event streams: one more ends the oldest', async (t) => {
     const served = await serve(t)
     const { gateway, device, phone, clock } = served
@@ -389,6 +405,8 @@ describe('GET /SyncClipboardHub', () => {
     assert.equal(said().length, 2)
   })
 
+  // Protocol: with any other `id`
+  // Protocol: with the token of a connection that is open
   it('opens each token once at a time, for the device that got it', async (t) => {
     const served = await serve(t)
     const { connectionToken } = await served.negotiate('?negotiateVersion=1')
@@ -433,6 +451,8 @@ describe('GET /SyncClipboardHub', () => {
     ],
     ['HTTP/1.0', hubHead('own').replace('HTTP/1.1', 'HTTP/1.0'), [426, 'UPGRADE_REQUIRED']],
   ] as const) {
+    // Protocol: for no WebSocket, or in HTTP/1.0
+    // Protocol: for a WebSocket of another version
     it(`refuses ${what}`, async (t) => {
       const served = await serve(t)
       const own = head.replace('Authorization: own', `Authorization: ${served.authorization}`)
@@ -443,6 +463,7 @@ describe('GET /SyncClipboardHub', () => {
     })
   }
 
+  // Protocol: A reader that does not drain costs one pending change
   it('keeps the newest change for a client that does not read, and leaves out the others', async (t) => {
     const served = await serve(t)
     const client = await HubClient.open(t, served)
@@ -458,6 +479,7 @@ describe('GET /SyncClipboardHub', () => {
     assert.deepEqual(texts, ['firs', 'newe'])
   })
 
+  // Protocol: it would have to pull in any case
   it('lets go of a client that has not read a long change when the next one comes', async (t) => {
     const served = await serve(t)
     const slow = await HubClient.open(t, served)

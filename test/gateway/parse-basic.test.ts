@@ -6,6 +6,7 @@ import fc, { forAll } from '../support/property.ts'
 const basic = (pair: string | Uint8Array): string => `Basic ${Buffer.from(pair).toString('base64')}`
 
 describe('parseBasic()', () => {
+  // Protocol: split at the first colon
   it('splits at the first colon, and takes the scheme in any case', () => {
     assert.deepEqual(parseBasic(basic('me:a:b').replace('Basic', 'bASIC')), {
       username: 'me',

@@ -70,6 +70,7 @@ async function takeTicket({ phone }: Pick<Served, 'phone'>): Promise<string> {
 }
 
 describe('the phone page', () => {
+  // Protocol: It is kept by browsers and asked for again
   it('is there for anybody, under a policy that runs nothing but its own', async (t) => {
     const { send, verifier, devices, logger } = await serve(t)
     const { calls } = verifier
@@ -104,6 +105,7 @@ describe('the phone page', () => {
     )
   })
 
+  // Protocol: are the same for everybody
   it('is the same whatever is on the clipboard, and whoever asks', async (t) => {
     const { send, phone, authorized } = await serve(t)
     const before = await send('GET', '/phone')
@@ -160,6 +162,7 @@ describe('the phone page', () => {
     }
   })
 
+  // Protocol: It travels packed by gzip
   it('travels packed to who takes that, and is the same then', async (t) => {
     const { url } = await serve(t)
     const file = `${url}/phone/phone.js`
@@ -177,6 +180,7 @@ describe('the phone page', () => {
     }
   })
 
+  // Protocol: The bare address leads a person there
   it('is where the bare address leads a person, and no program', async (t) => {
     const { send, authorized, verifier } = await serve(t)
     const { calls } = verifier
@@ -268,6 +272,7 @@ describe('a ticket', () => {
     assert.equal((await phone.fetch('/phone/tickets')).status, 405)
   })
 
+  // Protocol: A ticket is good for ten minutes
   it('is good for ten minutes', async (t) => {
     const gateway = await serve(t)
     const { send, clock } = gateway
@@ -321,6 +326,7 @@ describe('a ticket', () => {
     assert.ok((await client.readToEnd()).length < 64 * 2 ** 20)
   })
 
+  // Protocol: One that is not good is 404
   it('is not made up from another, and says nothing of why', async (t) => {
     const gateway = await serve(t)
     const good = (await takeTicket(gateway)).slice('/phone/tickets/'.length)
@@ -360,6 +366,7 @@ describe('a ticket', () => {
     assert.equal((await gateway.send('GET', `/phone/tickets/${good}`)).status, 200)
   })
 
+  // Protocol: It stands in no log
   it('stands in no line of the log, also not when its file is broken', async (t) => {
     const gateway = await serve(t)
     const path = await takeTicket(gateway)

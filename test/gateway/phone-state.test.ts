@@ -23,6 +23,7 @@ async function ticketFor(phone: Phone, id: unknown): Promise<Response> {
 }
 
 describe('what the phone page shows of the computer', () => {
+  // Protocol: `recent` has the items that the daemon remembers
   it('names the computer, and says from whom what came', async (t) => {
     const { phone, inbound, clock, device } = await serveGateway(t)
     assert.deepEqual(await stateOf(phone), { name: 'desk', paused: false, recent: [] })
@@ -83,6 +84,7 @@ describe('what the phone page shows of the computer', () => {
     assert.equal((await ticketFor(phone, id)).status, 404)
   })
 
+  // Protocol: A device gets none that became current before it was paired
   it('shows a device nothing from before it was paired, also not by a ticket', async (t) => {
     const { phone, clock, addPhone } = await serveGateway(t)
     await phone.pushFile('File', 'a.txt', Buffer.from('secret'))

@@ -4,6 +4,10 @@ import { serveGateway } from '../support/gateway.ts'
 import { serveGuarded } from '../support/guarded-gateway.ts'
 
 describe('GET /healthz', () => {
+  // Protocol: Its cost is constant
+  // Protocol: `Authorization` is ignored
+  // Protocol: `/health` of the control listener is something else
+  // Protocol: `GET /healthz`
   it('answers anybody with 204, no body and nothing to cache', async (t) => {
     const { url, verifier, devices, logger } = await serveGateway(t)
     for (const headers of [{}, { authorization: 'Basic bm8=' }, { authorization: 'junk' }]) {
@@ -18,6 +22,7 @@ describe('GET /healthz', () => {
     assert.equal(devices.list()[0]?.lastSeenAt, undefined)
   })
 
+  // Protocol: Methods other than GET and HEAD are 405
   it('answers HEAD, and 405 to other methods, without asking who it is', async (t) => {
     const { url } = await serveGateway(t)
     assert.equal((await fetch(`${url}/healthz`, { method: 'HEAD' })).status, 204)
@@ -28,6 +33,10 @@ describe('GET /healthz', () => {
 })
 
 describe('the server', () => {
+  // Protocol, Probes: `GET /`
+  // Protocol: `GET /api/time`
+  // Protocol: `GET /api/version`, `GET /version`
+  // Protocol, Probes: `OPTIONS /`
   it('says that it runs, what time it is, which program it is and what it takes', async (t) => {
     const { send, authorization } = await serveGuarded(t)
     for (const [request, status, body, type] of [

@@ -43,6 +43,7 @@ async function beginPatch(
 }
 
 describe('an upload that can be resumed', () => {
+  // Protocol: goes on where it was
   it('goes on where it was cut, and is staged like one that came at once (4.2, 4.3, 4.4)', async (t) => {
     const at = await serveUploads(t)
     const path = await at.create('hello ')
@@ -256,6 +257,7 @@ describe('the creation of an upload (4.2)', () => {
     assert.deepEqual(await at.storage.blobFiles(), [])
   })
 
+  // Protocol: The `Location` may be relative
   it('says a place that is right below a path, and without it', async (t) => {
     const at = await serveUploads(t, { publicUrl: 'https://box.example/clip/' })
     const location = await at.create('hello')
@@ -309,6 +311,7 @@ describe('the offset of an upload (4.3)', () => {
     })
   }
 
+  // Protocol: Offsets never go back
   it('is taken by the next request, and never decreases (4.1.1, 4.6)', async (t) => {
     const at = await serveUploads(t)
     const path = await at.create()
@@ -537,6 +540,7 @@ describe('an upload that is given up (4.5)', () => {
 
 describe('a request for an upload that another one is sending to (4.6)', () => {
   for (const method of ['HEAD', 'GET']) {
+    // Protocol: One request at a time works on an upload
     it(`ends it, and ${method} tells an offset that holds`, async (t) => {
       const at = await serveUploads(t)
       const path = await at.create('hello')
@@ -620,6 +624,7 @@ function digestOf(kind: 'Content' | 'Repr', body: string, algorithm = 'sha-256')
 describe('the digests of uploads (RFC 9530)', () => {
   const KINDS = ['Content', 'Repr'] as const
 
+  // Protocol: Other bytes are 400 `DIGEST_MISMATCH`
   it('are those of the bytes, or nothing of a plain upload is kept', async (t) => {
     const at = await serveUploads(t)
     for (const kind of KINDS) {
@@ -637,6 +642,7 @@ describe('the digests of uploads (RFC 9530)', () => {
     }
   })
 
+  // Protocol: Other algorithms are ignored
   it('mean nothing in another algorithm, or malformed', async (t) => {
     const at = await serveUploads(t)
     for (const kind of KINDS) {
@@ -646,6 +652,7 @@ describe('the digests of uploads (RFC 9530)', () => {
     }
   })
 
+  // Protocol: appends nothing
   it('of one request keep its bytes out when they are others', async (t) => {
     const at = await serveUploads(t)
     const path = await at.create('hello', [digestOf('Content', 'hello')])
@@ -663,6 +670,7 @@ describe('the digests of uploads (RFC 9530)', () => {
     assert.equal(String(hash).toLowerCase(), sha256('hello world'))
   })
 
+  // Protocol: the ninth such request ends the upload, with 404
   it('of one request end an upload that had wrong ones too often', async (t) => {
     const at = await serveUploads(t)
     const path = await at.create('hello')
@@ -677,6 +685,7 @@ describe('the digests of uploads (RFC 9530)', () => {
     assert.deepEqual(await at.storage.blobFiles(), [])
   })
 
+  // Protocol: Bytes of a request that breaks off stay
   it('of one request leave what came of it when its connection broke', async (t) => {
     const at = await serveUploads(t)
     const path = await at.create()
@@ -689,6 +698,7 @@ describe('the digests of uploads (RFC 9530)', () => {
     assert.equal((await at.patch(path, offset, 'hello world'.slice(offset))).status, 200)
   })
 
+  // Protocol: holds for the whole
   it('of the whole end an upload that has another one', async (t) => {
     const at = await serveUploads(t)
     for (const [atBeginning, atEnd] of [
@@ -740,6 +750,7 @@ describe('a failure while bytes come', () => {
 })
 
 describe('an upload resource', () => {
+  // Protocol: only the device that began an upload finds it
   it('is there for its device only (13)', async (t) => {
     const at = await serveUploads(t)
     const path = await at.create('hello')
@@ -768,6 +779,7 @@ describe('an upload resource', () => {
     assert.equal(new Set(paths).size, 8)
   })
 
+  // Protocol: gets no byte for an hour is given up
   it('is gone when no byte has come for an hour, and not before', async (t) => {
     const at = await serveUploads(t)
     const path = await at.create('hello')
@@ -792,6 +804,7 @@ describe('an upload resource', () => {
     assert.equal((await at.ask(`HEAD ${path}`, [])).status, 404)
   })
 
+  // Protocol: A device may have 16 such uploads
   it('is one of 16 that a device may have: one more ends the oldest', async (t) => {
     const at = await serveUploads(t)
     const other = await at.addPhone()
@@ -807,6 +820,7 @@ describe('an upload resource', () => {
   })
 
   for (const change of ['revoke', 'rotate'] as const) {
+    // Protocol: Rotation and revocation end a device's uploads
     it(`is gone in the tick in which its device is ${change}d, with all that has come`, async (t) => {
       const at = await serveUploads(t)
       const path = await at.create('hello')

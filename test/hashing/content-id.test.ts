@@ -6,6 +6,7 @@ import { sha256 } from '../support/hashes.ts'
 const HELLO = Buffer.from('hello')
 
 describe('contentIdOf()', () => {
+  // Protocol: Check values
   it('gives the check values of the protocol', async () => {
     const { blake3 } = await digestsOf(HELLO)
     const text = 'blake3v1:d10e733553f46c16ca8d7cb0154d91f4052ef7f53e874a3d387acd64c918f89b'

@@ -13,6 +13,7 @@ describe('the address of a client', () => {
     assert.equal(findClientAddress('192.0.2.7', '198.51.100.1', isTrusted), '192.0.2.7')
   })
 
+  // Protocol: counts only as far as trusted proxies have written it
   it('is what the last trusted proxy saw', () => {
     assert.equal(findClientAddress(PROXY, '198.51.100.1', isTrusted), '198.51.100.1')
     assert.equal(findClientAddress(PROXY, '6.6.6.6, 198.51.100.1', isTrusted), '198.51.100.1')

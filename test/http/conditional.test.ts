@@ -39,6 +39,7 @@ describe('If-Match', () => {
 })
 
 describe('dates', () => {
+  // Protocol: Dates are neither sent nor compared
   it('never count, since two items can be of the same second', () => {
     for (const date of [DATE, '', 'yesterday', '"a"']) {
       const headers = { 'if-modified-since': date, 'if-unmodified-since': date }

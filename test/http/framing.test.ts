@@ -90,6 +90,7 @@ const AMBIGUOUS: readonly (readonly [fields: string, body?: string])[] = [
 
 describe('malformed framing', () => {
   for (const [name, bytes] of Object.entries(MALFORMED)) {
+    // Protocol: both `Content-Length` and `Transfer-Encoding`
     it(`with ${name} is answered 400 and ends the connection`, async (t) => {
       const { ask, isSmuggled } = await serve(t)
       assert.deepEqual(statuses(await ask(bytes + SMUGGLED)), ['400'])
@@ -97,6 +98,7 @@ describe('malformed framing', () => {
     })
   }
 
+  // Protocol: The connection ends after each of them
   it('that two readers could understand in two ways ends the connection, and nothing follows', async (t) => {
     const { ask, isSmuggled } = await serve(t)
     for (const [fields, body = ''] of AMBIGUOUS) {
@@ -110,6 +112,7 @@ describe('malformed framing', () => {
     assert.ok(!isSmuggled())
   })
 
+  // Protocol, Framing: a transfer coding other than `chunked`
   it('with a transfer coding other than chunked is answered 501', async (t) => {
     const { ask, isSmuggled } = await serve(t)
     for (const coding of ['gzip, chunked', 'gzip', '', 'xchunked', '"chunked"', 'identity']) {
@@ -121,6 +124,7 @@ describe('malformed framing', () => {
     assert.ok(!isSmuggled())
   })
 
+  // Protocol, Framing: a version other than HTTP/1.0 and 1.1
   it('with a version other than 1.0 and 1.1 is answered 505', async (t) => {
     const { ask } = await serve(t)
     for (const version of ['', ' HTTP/0.9', ' HTTP/2.0', ' HTTP/1.2', ' HTTP/9.9']) {
@@ -149,6 +153,7 @@ describe('bounds', () => {
     assert.equal((await (await connect()).send(lines.join('\r\n')).read()).status, 200)
   })
 
+  // Protocol, Framing: a header section of more than 16 KiB
   it('of a header that never ends end the connection, however much still comes', async (t) => {
     const { connect } = await serve(t)
     const client = await connect()
@@ -166,6 +171,7 @@ describe('bounds', () => {
 })
 
 describe('a connection', () => {
+  // Protocol: are answered in their order
   it('answers pipelined requests in their order', async (t) => {
     const { connect } = await serveKernel(t, {
       routes: [

@@ -32,6 +32,7 @@ describe('a listener', () => {
     assert.equal(await later.text(), 'ü/')
   })
 
+  // Protocol: There is no `Server` header
   it('says the same about storing and sniffing with every answer', async (t) => {
     const { url } = await serveKernel(t, {
       routes: [route('GET', '/own', () => empty(200, ['Cache-Control', 'no-cache']))],
@@ -47,6 +48,7 @@ describe('a listener', () => {
     }
   })
 
+  // Protocol: HEAD works wherever GET does
   it('answers HEAD wherever GET is, without a body', async (t) => {
     const { connect } = await serveKernel(t)
     const client = await connect()
@@ -114,6 +116,7 @@ describe('a listener', () => {
     assert.equal(seen[1]?.address, '127.0.0.1')
   })
 
+  // Protocol: A `Content-Encoding` other than `identity` is 415
   it('refuses encoded bodies, unless the encoding is none', async (t) => {
     const take = route<Owner, '/take'>(
       'POST',
@@ -137,6 +140,7 @@ describe('a listener', () => {
 })
 
 describe('failures', () => {
+  // Protocol: No error shows a stack
   it('show their place in the protocol and nothing else', async (t) => {
     const { url, failures } = await serveKernel(t, {
       routes: [
@@ -258,6 +262,7 @@ describe('pipelined requests', () => {
     assert.equal((await client.read()).body, 'two')
   })
 
+  // Protocol: requests whose turn has not come change nothing
   it('change nothing when their client has left before it was their turn', async (t) => {
     const { connect, nextPut, puts } = await serveValue(t)
     const client = await connect()
@@ -389,6 +394,7 @@ describe('a draining listener', () => {
 describe('a browser', () => {
   const page = (method: string, ...fields: readonly string[]) => head(`${method} /`, ...fields)
 
+  // Protocol: Behind a login a request, of whatever method, is 403
   it('may not send with its login what a page of another site made up', async (t) => {
     const { connect } = await serveKernel(t, { publicUrl: 'https://clip.example/base' })
     const client = await connect()
@@ -421,6 +427,7 @@ describe('a browser', () => {
     assert.equal((await client.send(page('POST', ...form)).read()).status, 403)
   })
 
+  // Protocol: nor one of a browser extension
   it('may send what our own pages, extensions and people made', async (t) => {
     const { connect } = await serveKernel(t, { publicUrl: 'https://clip.example/base' })
     const client = await connect()

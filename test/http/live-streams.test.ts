@@ -65,6 +65,7 @@ describe('an event stream', () => {
     assert.deepEqual(wire.written, [update(1), update(2), update(3)])
   })
 
+  // Protocol: A reader that does not drain costs one pending frame
   it('keeps one frame for a client that does not read, and says when it left some out', () => {
     const { wire, send } = open()
     for (const data of [1, 2, 3, 4]) send(data)

@@ -10,6 +10,7 @@ const cuttings = fc.array(fc.integer({ min: 1, max: 90 }), { minLength: 1, maxLe
 const boundaries = fc.constantFrom('a', '-', 'aa', '-a-', 'ab-ab', 'a'.repeat(70), '----x7MA4YWxk')
 
 describe('any form', () => {
+  // Protocol: Multipart forms are read as RFC 7578 has them
   it('is read as it was written, however a client spells it', () =>
     forAll(wildForms, ({ contentType, boundary, text, parts }) => {
       assert.equal(parseBoundary(contentType), boundary)

@@ -247,6 +247,7 @@ describe('requests that do not wait for an answer', () => {
     }
   })
 
+  // Protocol: takes turns with the requests of other connections
   it('are begun a few in each turn, and read one connection after the other', async (t) => {
     let begun = 0
     const now = route('GET', '/now', () => text(String(++begun)))

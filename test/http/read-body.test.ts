@@ -180,6 +180,7 @@ for (const path of ['/bytes', '/stream']) {
 }
 
 describe('100 Continue', () => {
+  // Protocol: The first check that fails is answered
   it('does not come before any check of the request has', async (t) => {
     const { connect } = await serve(t)
     const expect = ['Content-Length: 5', 'Expect: 100-continue']
@@ -288,6 +289,7 @@ describe('time', () => {
     [39, 200],
     [40, 408],
   ] as const) {
+    // Protocol: A body of metadata, and what follows a file
     it(`is earned by the bytes of a body that is read whole, ${seconds} s too`, async (t) => {
       const clock = new FakeClock()
       const size = 200 * 1024

@@ -70,6 +70,7 @@ function isMalformed(target: string, method = 'GET'): boolean {
 }
 
 describe('a request target', () => {
+  // Protocol: The query is cut off, repeated slashes count as one
   it('has a path without query, doubled slashes and one trailing slash', () => {
     assert.equal(pathOf('/Sync.json?a=b?c'), '/Sync.json')
     assert.equal(pathOf('//Sync.json'), '/Sync.json')
@@ -85,6 +86,7 @@ describe('a request target', () => {
     assert.equal(parseTarget('GET', '/a').search, '')
   })
 
+  // Protocol: Absolute targets
   it('may be absolute, and then names the host', () => {
     const { path, authority } = parseTarget('GET', 'http://box:42720//Sync.json?x')
     assert.equal(path, '/Sync.json')

@@ -44,6 +44,7 @@ describe('an endpoint table', () => {
     assert.equal(find(router, '/history/Text-ab/data'), '/history/{id}/data {"id":"Text-ab"}')
   })
 
+  // Protocol: The path is split at its slashes first
   it('decodes parameters after it has split the path', () => {
     assert.equal(find(router, '/file/a%2Fb%20c'), '/file/{dataName} {"dataName":"a/b c"}')
     assert.equal(find(router, '/file%2Fa'), undefined)

@@ -82,6 +82,7 @@ describe('a reply', () => {
     assert.equal((await none.get()).headers.get('content-length'), null)
   })
 
+  // Protocol, Downloading: `If-None-Match` gives 304
   it('with a tag is sent only to those who do not have it', async (t) => {
     const { get } = await serve(t, text('hello', { etag: '"a"' }))
     const whole = await get()
@@ -327,6 +328,7 @@ describe('an unwanted request body', () => {
     }
   })
 
+  // Protocol: at most 2 s or 1 MiB more are read
   it('is read for a while, so that its sender gets to read the answer', async (t) => {
     const { connect } = await refuse(t)
     const client = await connect()
@@ -390,6 +392,7 @@ describe('a client that stops reading', () => {
   }
   const bodies = { 'a blob': endless, 'a long text': 'x'.repeat(32 * MIB) }
   for (const [name, body] of Object.entries(bodies)) {
+    // Protocol: A download that makes no progress for
     it(`in the middle of ${name} is cut off`, async (t) => {
       const clock = new FakeClock()
       const { connect, failures } = await serve(t, { status: 200, body }, { clock })

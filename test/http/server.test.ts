@@ -389,6 +389,7 @@ describe('one address', () => {
     for (const client of clients) assert.ok(await isServed(client))
   })
 
+  // Protocol: before a byte is read
   it('may not be served at all', async (t) => {
     const asked: string[] = []
     const { connect } = await serveKernel(t, {

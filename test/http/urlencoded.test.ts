@@ -65,6 +65,7 @@ describe('an urlencoded form', () => {
     assert.deepEqual(await read(`${other}&type=Text&${'x'.repeat(100_000)}=1`), [['type', 'Text']])
   })
 
+  // Protocol: form has at most 1,000 pairs
   it('has at most a thousand pairs', async () => {
     assert.equal((await read('text=%41&'.repeat(1000))).length, 1000)
     for (const pair of ['text=%41&', 'other&', '&']) {

@@ -129,6 +129,7 @@ describe('WebSocketReader', () => {
     })
   }
 
+  // Protocol: A message of a client has at most 32 KiB
   it('refuses fragments that are too long together', () => {
     const half = Buffer.alloc(MAX_BYTES / 2 + 1, 'a')
     const first = clientFrame(TEXT, half, { isFinal: false })

@@ -86,6 +86,7 @@ describe('an item of another member', () => {
     return setUp(t, { member: { id: 'm_0000000000000001', ...time } })
   }
 
+  // Protocol: is further ahead of the clock than ten years and 30 days
   it('is refused when it is stamped too far ahead, and changes nothing', async (t) => {
     const { inbound, pushText, latest, seen } = await grouped(t)
     await pushText('ours')
@@ -94,6 +95,7 @@ describe('an item of another member', () => {
     assert.deepEqual([latest.current?.item.text, seen.length], ['ours', 1])
   })
 
+  // Protocol: the item takes over the stamp, and nobody is told
   it('gets the name and type there, of bytes that are here, and is told; else only its stamp', async (t) => {
     const { pushFile, describe, latest, counts, seen } = await grouped(t)
     await pushFile('a.bin', 'hello')
@@ -119,6 +121,7 @@ describe('an item of another member', () => {
 })
 
 describe('a pushed Text', () => {
+  // Protocol: `text` is the item
   it('becomes the current item, known by its published content id', async (t) => {
     const { pushText, latest, seen } = await setUp(t)
     assert.equal((await pushText('hello')).contentId, HELLO_TEXT)
@@ -144,6 +147,7 @@ describe('a pushed Text', () => {
     await inbound.apply({ ...ITEM, text: '\x01'.repeat(16) })
   })
 
+  // Protocol: Old automations push an empty text by accident
   it('never blanks the clipboard when it is empty', async (t) => {
     const { pushText, latest, seen } = await setUp(t)
     assert.match((await pushText('')).contentId, /^blake3v1:d074b8c0/, 'that of the empty text')
@@ -157,6 +161,7 @@ describe('a pushed Text', () => {
 describe('a long Text', () => {
   const long = { type: 'Text', text: 'pre…', dataName: 'long.txt' } as const
 
+  // Protocol: `text` is a preview and never applied
   it('is what was staged, not its preview, and leaves no bytes behind', async (t) => {
     const { stage, describe, latest, counts } = await setUp(t)
     await stage('long.txt', 'hello')
@@ -165,6 +170,7 @@ describe('a long Text', () => {
     assert.deepEqual(await counts(), [0, 0])
   })
 
+  // Protocol: order mark is a character of a text like others
   it('has its byte order mark, whatever way it came', async (t) => {
     const { stage, describe, pushText, latest, clock } = await setUp(t)
     const bytes = '\xef\xbb\xbfhello'
@@ -178,6 +184,7 @@ describe('a long Text', () => {
     assert.deepEqual([staged?.text, staged?.aliases], [text, []])
   })
 
+  // Protocol: Not UTF-8: 400. Over 16 MiB in JSON: 413
   it('is refused when nothing was staged, when it is not UTF-8 or too long, and stays staged', async (t) => {
     const { stage, describe, latest, countWaiting } = await setUp(t)
     await assert.rejects(describe(long), { code: 'NOTHING_STAGED' })
@@ -192,6 +199,7 @@ describe('a long Text', () => {
 })
 
 describe('a pushed File', () => {
+  // Protocol: the upload that this device staged under `dataName` is the item
   it('takes the bytes that its own device staged', async (t) => {
     const { pushFile, latest, counts } = await setUp(t)
     assert.equal((await pushFile('a.bin', 'hello')).contentId, HELLO_FILE)
@@ -200,12 +208,14 @@ describe('a pushed File', () => {
     assert.deepEqual(await counts(), [1, 0])
   })
 
+  // Protocol: no other device's document can take it
   it('never gets what another device staged', async (t) => {
     const { stage, describe } = await setUp(t)
     await stage('a.bin', 'hello', 'text/plain', 'did_2')
     await assert.rejects(describe({ type: 'File', dataName: 'a.bin' }), { code: 'NOTHING_STAGED' })
   })
 
+  // Protocol: The `text` of an Image, a File or a Group is a name
   it('keeps the beginning of a long text, in whole characters, whatever way it came', async (t) => {
     const { inbound, blobs, stage } = await setUp(t)
     const text = `${'x'.repeat(MAX_NAME_TEXT_BYTES - 1)}🧀${'y'.repeat(5_000_000)}`
@@ -220,6 +230,7 @@ describe('a pushed File', () => {
     }
   })
 
+  // Protocol: A File without `dataName` is looked up under `text`
   it('may be named by its text alone, also when it is pushed again', async (t) => {
     const { stage, describe, latest, clock } = await setUp(t)
     await stage('a.bin', 'hello')
@@ -256,6 +267,7 @@ describe('a pushed File', () => {
 })
 
 describe('a push of what is there already', () => {
+  // Protocol: the current or the binary item has that `hash`
   it('is current again, under the same id, and known by the new hash too', async (t) => {
     const { pushFile, describe, pushText, latest, clock, seen } = await setUp(t)
     await pushFile('a', 'hello', { hash: 'ONE' })
@@ -270,6 +282,7 @@ describe('a push of what is there already', () => {
     assert.equal(seen.length, 5)
   })
 
+  // Protocol: or the MD5 of the bytes
   it('is not meant by its name with the hash of something else', async (t) => {
     const { pushFile, describe, latest } = await setUp(t)
     await pushFile('a', 'hello')
@@ -281,6 +294,7 @@ describe('a push of what is there already', () => {
     assert.deepEqual(latest.current?.item.aliases, [MD5])
   })
 
+  // Protocol: or one that is other than the SHA-256 or name-bound hash of an item here says
   it('is what its hash says, not an older upload that waits under its name', async (t) => {
     const { pushFile, stage, describe, pushText, latest, counts } = await setUp(t)
     await pushFile('a', 'new')
@@ -296,6 +310,7 @@ describe('a push of what is there already', () => {
     assert.equal(latest.current?.item.size, 5)
   })
 
+  // Protocol: or that has none (32 or more hex digits)
   it('is no upload that waited before its sender left out another one, unless its hash fits', async (t) => {
     const { stage, staging, describe, pushFile, counts } = await setUp(t)
     await pushFile('a', 'here')
@@ -353,6 +368,7 @@ describe('a push of what is there already', () => {
     assert.equal(seen.length, 1)
   })
 
+  // Protocol: from the same device within 200 ms is one push
   it('counts once when the same device sends it twice at once', async (t) => {
     const { pushText, inbound, clock, seen } = await setUp(t)
     await pushText('hello')
@@ -383,6 +399,7 @@ describe('a push of what is there already', () => {
 })
 
 describe('applying', () => {
+  // Protocol: The requests of one device are applied one at a time
   it('happens in the order of the calls, also when one fails', async (t) => {
     const { pushText, describe, latest } = await setUp(t)
     const missing = describe({ type: 'File', dataName: 'missing' })

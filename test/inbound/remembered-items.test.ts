@@ -156,6 +156,7 @@ describe('RememberedItems', () => {
     )
   })
 
+  // Protocol: breaks off when the item is not remembered any more
   it('gives the bytes up when they are not remembered, also under who reads them', async () => {
     const { recent, push, pushBytes, listed } = setUp()
     const open = async () => (await recent.list[0]?.blob.open()) ?? assert.fail('nothing there')

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import { networkOf } from '../../src/lib/network-of.ts'
 
 describe('networkOf()', () => {
+  // Protocol: All addresses of one IPv6 network (/64) count as one
   it('is an IPv4 address itself, and the first half of an IPv6 address', () => {
     const networks = {
       '192.0.2.7': '192.0.2.7',

@@ -96,6 +96,7 @@ describe('parseConnectLink()', () => {
     assert.equal(Object.getPrototypeOf(parsed.o), Object.prototype)
   })
 
+  // Protocol: These six codes are the only failures of a decoder
   it('throws nothing but the six codes, whatever goes in', () => {
     const starts = fc.constantFrom('', 'clip:', 'clip://connect', 'clip://connect?', linkAround(''))
     const texts = fc.tuple(starts, fc.string({ unit: 'binary' })).map((parts) => parts.join(''))
@@ -157,6 +158,7 @@ describe('formatConnectLink()', () => {
       assert.deepEqual(parseConnectLink(formatConnectLink(payload)), { v: 1, ...payload })
     }))
 
+  // Protocol: The JSON is minified
   it('formats the JSON of the payload, with the keys of o in order', () =>
     forAll(payloads, ({ url, user, pwd, o }) => {
       const link = formatConnectLink({ url, user, pwd, ...(o === undefined ? {} : { o }) })
@@ -168,6 +170,7 @@ describe('formatConnectLink()', () => {
       assert.equal(link, linkAround(json))
     }))
 
+  // Protocol: Slashes at the end of `url` are removed
   it('leaves out the slashes at the end of the url', () => {
     const link = formatConnectLink({ ...PAYLOAD, url: 'https://h/path///' })
     assert.equal(parseConnectLink(link).url, 'https://h/path')
@@ -222,6 +225,7 @@ describe('formatConnectLink()', () => {
     refusesToFormat({ ...PAYLOAD, pwd: 'x'.repeat(10_000_000) }, 'LINK_TOO_LONG')
   })
 
+  // Protocol: What cannot become a good link is refused
   it('throws nothing but a LinkError, and makes nothing that its parser refuses', () => {
     const user = fc.oneof(fc.anything(), fc.constant('phone_1'))
     const url = fc.oneof(

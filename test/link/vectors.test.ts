@@ -37,6 +37,8 @@ describe('connect-link vectors', () => {
   }
 
   for (const { name, link, code } of readVectors<RefusedVector>('refused.json')) {
+    // Protocol: A client checks in this order
+    // Protocol: Inputs that must fail
     it(`refuses ${name} with ${code}`, () => {
       assert.throws(() => parseConnectLink(link), { name: 'LinkError', code })
     })

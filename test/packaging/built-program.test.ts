@@ -223,6 +223,7 @@ describe('the program as it is built', () => {
     assert.match(stderr, /^Cannot start: a file or a package of clipgate is missing[^\n]*\n$/)
   })
 
+  // Protocol: when a limit on the memory of the daemon has no room for one
   it('refuses logins for which a limit leaves no memory, and lives', needsGroup, async (t) => {
     for (const [limit, status] of [
       [64, 503],

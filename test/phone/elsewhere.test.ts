@@ -64,6 +64,7 @@ describe('the phone page at an address that the browser trusts', needs('chromium
 })
 
 describe('a page of another site', needs('chromium'), () => {
+  // Protocol: Pages of other sites can neither frame it nor read it
   it('can neither frame the page nor read from it', async (t) => {
     const { page, daemon } = await openPhonePage(t)
     const { gateway } = daemon.ready

@@ -12,6 +12,7 @@ const NAME_OF_FOCUSED = `{
 }`
 
 describe('the phone page', needs('chromium'), () => {
+  // Protocol: opens the [phone page]
   it('takes the credentials out of its address, and keeps them over a reload', async (t) => {
     const { page, address, assertCalm } = await openPhonePage(t)
     assert.equal(await page.evaluate('isSecureContext'), false)

@@ -69,6 +69,7 @@ describe('the phone page', needs('chromium', 'Xvfb'), () => {
     assert.equal(await page.getByText('Recent items').isVisible(), false)
   })
 
+  // Protocol: While sharing is paused on the computer `paused` is true
   it('says that the computer has paused sharing, while it has', async (t) => {
     const { display } = await Xvfb.start(t)
     const { page, daemon } = await openPhonePage(t, {}, { args: [], env: { DISPLAY: display } })

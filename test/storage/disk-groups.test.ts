@@ -142,6 +142,7 @@ describe('adoptGroup()', needs('python3', 'mkfifo'), () => {
     await assert.rejects(store.adoptGroup(links, NEVER), { code: 'GROUP_EMPTY' })
   })
 
+  // Protocol: They refuse a Group with any other hash
   it('knows the hash that programs compute of what they unpack', async (t) => {
     const tree = { 'g/b': 'two', 'g/a/x': '1', 'g/a b': '', 'g/é/🧀': 'cheese', 'g/empty/': '' }
     const { blob } = await adopt(t, tree)
@@ -245,6 +246,7 @@ describe('a copied group', needs('python3'), () => {
     }
   })
 
+  // Protocol: put together while it is downloaded
   it('breaks off when a file changes while it is read', async (t) => {
     for (const [what, change] of Object.entries(CHANGES)) {
       const { blob, folder } = await adopt(t, { 'g/a': 'first', 'g/b': 'hello' })

@@ -137,6 +137,7 @@ describe('a batch on disk', () => {
     assert.equal(again.clock.pending, 0)
   })
 
+  // Protocol: a device may have four
   it('counts for itself: more uploads than names, and four batches of a device', async (t) => {
     const storage = await openTestStorage(t)
     await stage(storage, 'a.txt', 'hello')
@@ -152,6 +153,7 @@ describe('a batch on disk', () => {
     assert.equal(await find(storage, 'a.txt'), 'hello')
   })
 
+  // Protocol: waits for as long as something of it is coming
   it('waits for as long as something of it is coming, and an hour more', async (t) => {
     const storage = await openTestStorage(t)
     await stageMember(storage, ['ab', 1], 'photo')
@@ -178,6 +180,7 @@ describe('a batch on disk', () => {
     assert.equal(storage.clock.pending, 0)
   })
 
+  // Protocol: No upload of it gives way to another one of it
   it('never gives up one of its uploads for another one', async (t) => {
     const storage = await openTestStorage(t, { limits: { stagingQuotaBytes: 10 } })
     await stageMember(storage, ['cd', 1], '123')
@@ -204,6 +207,7 @@ describe('a batch on disk', () => {
     assert.equal(staging.find('did_a', film.token), undefined)
   })
 
+  // Protocol: except to one in its place
   it('gives up what has come of a file when its sender begins again with it', async (t) => {
     const storage = await openTestStorage(t, { limits: { stagingQuotaBytes: 10 } })
     const { staging } = storage
@@ -219,6 +223,7 @@ describe('a batch on disk', () => {
     assert.deepEqual(await findBatch(storage, 'ab', [1]), ['1234567'])
   })
 
+  // Protocol: an upload that exceeds it is 413
   it('has no more bytes than one file may have', async (t) => {
     const storage = await openTestStorage(t, { limits: { maxFileBytes: 10 } })
     await stageMember(storage, ['ab', 1], '123456')
@@ -242,6 +247,7 @@ describe('what is staged on disk', () => {
     assert.equal(await find(again, 'b.txt'), '')
   })
 
+  // Protocol: it waits, also over a restart
   it('is kept from the same documents after a restart, and is otherwise what it was', async (t) => {
     const devices = new MemoryDeviceRegistry()
     const storage = await openTestStorage(t, { devices })
@@ -260,6 +266,7 @@ describe('what is staged on disk', () => {
     assert.deepEqual(known, ['', told.knownAs])
   })
 
+  // Protocol: and the daemon runs on
   it('is older than what was current when it began, and than all after a restart', async (t) => {
     const storage = await openTestStorage(t)
     const { clock } = storage
@@ -470,6 +477,7 @@ describe('what is staged on disk', () => {
       assert.equal((await storage.blobFiles()).length, waiting.length)
     }
 
+    // Protocol: 16 for each device
     it('of names: one more drops the oldest of that device', async (t) => {
       const staged = ['b/x=1', 'a/a=1', 'a/b=1', 'a/a=2', 'a/c=1']
       await leaves(t, { maxStagedPerDevice: 2 }, staged, ['b/x=1', 'a/a=2', 'a/c=1'])
@@ -484,6 +492,7 @@ describe('what is staged on disk', () => {
       await leaves(t, limits, ['a/a=1111', 'a/b=1111', 'a/c=1111'], ['a/b=1111', 'a/c=1111'])
     })
 
+    // Protocol: devices give way that have more than the sender would have
     it('of bytes: who has more gives way to who would have less, its oldest upload first', async (t) => {
       const staged = ['a/a=111', 'a/b=111', 'a/c=111', 'b/d=1111']
       await leaves(t, limits, staged, staged.slice(1))

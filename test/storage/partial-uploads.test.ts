@@ -303,6 +303,7 @@ describe('the room of an upload that can be resumed', () => {
   const limits = { stagingQuotaBytes: 4 * MIB }
   const block = Buffer.alloc(MIB, 'x')
 
+  // Protocol: counts in the quota
   it('counts in the quota, also while no bytes come', async (t) => {
     const { staging } = await openTestStorage(t, { limits })
     const upload = await begin(staging, Buffer.alloc(3 * MIB, 'x'))

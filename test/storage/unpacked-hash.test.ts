@@ -149,6 +149,7 @@ describe('the hash of what is unpacked of an archive that came', () => {
     assert.deepEqual(logger.lines, [])
   })
 
+  // Protocol: more than 1 MiB of names
   it('is of as many files, folders and names as there may be', async (t) => {
     const { ask } = await setUp(t)
     const deep = `${inFolders(MAX_GROUP_DEPTH - 1)}b`
@@ -186,6 +187,7 @@ describe('the hash of what is unpacked of an archive that came', () => {
     assert.equal(clock.pending, 0)
   })
 
+  // Protocol: It is not known where the
   it('is not there for any other archive, which is no reason to say anything', async (t) => {
     const { ask, logger } = await setUp(t)
     assert.notEqual(await ask(zipOf({ name: 'a' }, { name: 'b', method: 8 })), undefined)

@@ -130,6 +130,7 @@ export function describeDeviceRegistry(
         assert.deepEqual({ username, label, password }, longest)
       })
 
+      // Protocol: A user name and a password belong to exactly one device
       it('gives a user name to one of those who want it at once', async (t) => {
         const registry = await open(t)
         const all = await Promise.allSettled([1, 2, 3, 4].map(() => registry.add(ALICE)))

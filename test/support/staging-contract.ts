@@ -64,6 +64,7 @@ export function describeStagingArea(
       assert.equal(taken && (await readText(taken.blob)), 'hello')
     })
 
+    // Protocol: no other document takes it
     it('hands over uploads of a batch by their numbers, all that are asked for or none', async (t) => {
       const { staging, count } = await openArea(t)
       const [batch, another] = ['ab'.repeat(16), 'cd'.repeat(16)]
@@ -89,6 +90,7 @@ export function describeStagingArea(
       while ((await count()) > 2) continue
     })
 
+    // Protocol: the newest complete upload wins
     it('keeps the newest upload of a name, and only that one', async (t) => {
       const { staging, count } = await openArea(t)
       await stage(staging, 'a.txt', 'first')

@@ -5,23 +5,20 @@
  */
 
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import type { HttpErrorCode } from '../../../src/http/http-error.ts'
 import { sha256 } from '../../support/hashes.ts'
 import { readObject } from '../../support/phone.ts'
 import { statusOf } from './answer-check.ts'
 import { listOperations, readDescription } from './api-description.ts'
-import { parseTables } from './markdown-tables.ts'
 import { PNG } from './conversation.ts'
+import { readRules, readSections } from './protocol-rules.ts'
 import { FORM_LIMIT_ROWS, PROTOCOL_LIMIT_ROWS } from './protocol-limit-rows.ts'
 import type { RowCheck, TableChecks } from './row-check.ts'
 import { openStation } from './station.ts'
 
 const operations = listOperations(readDescription())
 
-const rules = parseTables(
-  readFileSync(new URL('../../../docs/rules.md', import.meta.url), 'utf8'),
-).flatMap((table) => table.rows)
+const rules = readRules(readSections())
 
 export const PROTOCOL_CHECKS: readonly TableChecks[] = [
   { section: 'Endpoints', columns: ['path'], rows: {}, eachRow: hasMethods },
@@ -43,12 +40,14 @@ export const PROTOCOL_CHECKS: readonly TableChecks[] = [
   { section: 'Errors', columns: ['status', 'code'], rows: {}, eachRow: hasStatus },
 ]
 
-/** A table whose rows are proved beside the code: docs/rules.md names the test of each. */
+/** A table whose rows are proved beside the code: a mark names the test of each. */
 function provedElsewhere(section: string, ...columns: readonly string[]): TableChecks {
   const eachRow: RowCheck = (_, cells) => {
     const row = cells.join(' | ')
-    const hasTest = rules.some(([own, rule = '']) => own === section && row.includes(rule))
-    assert.ok(hasTest, 'docs/rules.md names its test')
+    const hasTest = rules.some(
+      ({ sections, words }) => sections.includes(section) && row.includes(words),
+    )
+    assert.ok(hasTest, 'a test is marked with it: "// Protocol: ITS FIRST WORDS"')
   }
   return { section, columns, rows: {}, eachRow }
 }

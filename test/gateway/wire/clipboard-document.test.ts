@@ -36,6 +36,7 @@ function refuses(body: unknown, code: string, detail = /./): void {
 }
 
 describe('decodeDocument()', () => {
+  // Protocol: a document of which nothing else is known is 400
   it('needs a type, in any letter case, and anything else that it knows', () => {
     const absent = {
       text: '',
@@ -72,6 +73,7 @@ describe('decodeDocument()', () => {
     for (const body of [null, 1, 'Text', [], undefined]) refuses(body, 'BAD_BODY', /object/)
   })
 
+  // Protocol: JSON keys count in any letter case
   it('takes keys in any case, and the camelCase spelling before all others', () => {
     const document = decodeDocument(
       JSON.parse('{"DataName":"x","dataName":"a","DATANAME":"y","Type":"File","HASDATA":true}'),
@@ -123,6 +125,7 @@ describe('decodeDocument()', () => {
     assert.equal(decodeDocument({ Clipboard: md5, Type: 'Text' }).text, md5)
   })
 
+  // Protocol: Unpaired surrogates in `text` become U+FFFD
   it('replaces lone surrogates, which no file and no other program could take', () => {
     assert.equal(decodeDocument({ type: 'Text', text: 'a\ud800b' }).text, 'a\ufffdb')
   })

@@ -90,6 +90,7 @@ describe('a history form', () => {
     }
   })
 
+  // Protocol: count in any letter case too
   it('reads names in any letter case, and prefers the camelCase one', () => {
     const both = [
       ['DataName', 'a'],
@@ -168,6 +169,7 @@ describe('a query', () => {
     for (const name of HISTORY_FILTER_FIELDS) assert.equal(await asks({ [name]: '' }), true, name)
   })
 
+  // Protocol: when its type is listed
   it('finds it by type: names, or the bits of a mask', async () => {
     const all = ITEM_TYPES.join()
     const expected: readonly (readonly [unknown, string])[] = [
@@ -201,6 +203,10 @@ describe('a query', () => {
     }
   })
 
+  // Protocol: clients page until nothing comes
+  // Protocol: unless it is `true`
+  // Protocol: when its activation is strictly before, or after
+  // Protocol: when its text or data name contains it
   it('finds it by page, star, time and text', async () => {
     const [earlier, noon, later] = [-1, 0, 1].map((ms) => formatTime(NOON + ms))
     for (const fields of [
@@ -219,6 +225,7 @@ describe('a query', () => {
     assert.equal(await asks({ searchText: 'o.pn' }, 'Image'), true, 'its name')
   })
 
+  // Protocol, Queries: What does not parse counts as not sent
   it('is understood whatever its fields hold', async () => {
     const name = fc.constantFrom(...HISTORY_FILTER_FIELDS)
     await forAllAsync(fc.dictionary(name, fc.jsonValue()), async (fields) => {
@@ -228,6 +235,7 @@ describe('a query', () => {
 })
 
 describe('a time', () => {
+  // Protocol: ISO 8601
   it('is read in the spellings of all platforms', () => {
     const spellings = [
       '2026-01-31T12:00:00.000Z',
