@@ -176,9 +176,10 @@ small: build ## Use the daemon in 128 MiB of memory and a quarter of a core (Lin
 	$(NODE) $(LOAD) bench/run.ts small
 
 .PHONY: screenshots
-screenshots: node_modules ## Make the pictures of both pages in docs/images/ (needs Chromium)
+screenshots: node_modules ## Make the pictures in docs/images/ (needs Chromium, Xvfb, xclip)
 	$(NODE) $(LOAD) test/panel/make-screenshots.ts
 	$(NODE) $(LOAD) test/phone/make-screenshots.ts
+	$(NODE) $(LOAD) test/phone/make-animation.ts
 
 .PHONY: soak
 soak: build ## Use the daemon in every way at once, and watch what it takes (SOAK_MINUTES=10)
