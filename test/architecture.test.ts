@@ -305,4 +305,17 @@ describe('src/', () => {
     const missing = Object.keys(ROOMS).filter((room) => !page.includes(`\`src/${room}\``))
     assert.deepEqual(missing, [])
   })
+
+  it('is as large as ARCHITECTURE.md says, to a quarter', () => {
+    const page = readFileSync(new URL('../ARCHITECTURE.md', import.meta.url), 'utf8')
+    const rows = [...page.matchAll(/^\| `src\/([^`]+)` \| ([\d,]+) \|/gm)]
+    assert.equal(rows.length, Object.keys(ROOMS).length + 1)
+    const wrong = rows.flatMap(([, room = '', said = '']) => {
+      const own = files.filter((file) => file.room === (room === '*.ts' ? '' : room))
+      const lines = own.reduce((sum, file) => sum + file.lines, 0)
+      const isNear = Math.abs(Number(said.replace(',', '')) - lines) <= Math.max(200, lines / 4)
+      return isNear ? [] : [`${room}: ${lines} lines`]
+    })
+    assert.deepEqual(wrong, [])
+  })
 })
