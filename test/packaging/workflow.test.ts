@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { parse } from 'yaml'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { PROJECT } from './support/make-release.ts'
 
 interface Step {
+  readonly id?: string
   readonly uses?: string
   readonly run?: string
 }
@@ -42,6 +44,32 @@ describe('the workflow of a release', () => {
     assert.doesNotMatch(commands(publish).join('\n'), /\bmake\b|\bnpm (?!publish)|\bnpx\b/)
     assert.doesNotMatch(publish?.steps.map(({ uses }) => uses).join() ?? '', /checkout/)
     assert.doesNotMatch(text, /\{\{ *secrets/)
+  })
+
+  it('has the notes of its version, with links that lead there, or ends', async (t) => {
+    const script = workflow.jobs['make']?.steps.find(({ id }) => id === 'notes')?.run ?? ''
+    const folder = await temporaryFolder(t)
+    writeFileSync(join(folder, 'package.json'), '{"version":"1.2.0"}')
+    const output = join(folder, 'output')
+    const notesOf = (changelog: string, tag = 'v1.2.0'): string => {
+      writeFileSync(join(folder, 'CHANGELOG.md'), changelog)
+      writeFileSync(output, '')
+      const env = { ...process.env, GITHUB_OUTPUT: output, GITHUB_REPOSITORY: 'us/clipgate' }
+      execFileSync('sh', ['-e', '-c', script], {
+        cwd: folder,
+        env: { ...env, GITHUB_REF_NAME: tag },
+        stdio: 'ignore',
+      })
+      return readFileSync(output, 'utf8')
+    }
+    const newest = '## [1.2.0] - 2026-12-01\n\n- It [waves](docs/a.md#b).\n'
+    const changelog = `# Changes\n\n${newest}\n## [1.1.0]\n\n- It walks.\n`
+    const waves = '- It [waves](https://github.com/us/clipgate/blob/v1.2.0/docs/a.md#b).'
+    const expected = `text<<END-OF-NOTES\n\n${waves}\nEND-OF-NOTES\n`
+    assert.equal(notesOf(changelog), expected)
+    assert.equal(notesOf(newest), expected)
+    assert.throws(() => notesOf(changelog, 'v1.1.0'))
+    assert.throws(() => notesOf('## [Unreleased]\n\n- It waves.\n'))
   })
 
   it('publishes with provenance what was made, and signs all of it', () => {
