@@ -125,7 +125,7 @@ describe('the pages of the project', () => {
   const folders = ['.', 'docs', 'docs/guides', 'docs/decisions', 'deploy']
   const pages = folders.flatMap((folder) =>
     readdirSync(join(ROOT, folder))
-      .filter((name) => name.endsWith('.md') && name !== 'CHANGELOG.md')
+      .filter((name) => name.endsWith('.md'))
       .map((name) => join(folder, name)),
   )
 

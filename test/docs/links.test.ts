@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -46,7 +46,8 @@ function anchorsOf(path: string): ReadonlySet<string> {
 function linksOf(path: string): readonly string[] {
   const inline = proseOf(path).matchAll(/\]\(\s*<?([^)\s>]+)>?[^)]*\)/g)
   const named = proseOf(path).matchAll(/^\[[^\]]+\]: *(\S+)/gm)
-  return [...inline, ...named]
+  const pictures = proseOf(path).matchAll(/ src(?:set)?="([^"]+)"/g)
+  return [...inline, ...named, ...pictures]
     .map(([, target = '']) => target)
     .filter((target) => !/^[a-z][a-z+.-]*:/i.test(target))
 }
@@ -96,15 +97,22 @@ const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 const countWords = (paths: readonly string[]): number =>
   paths.reduce((sum, path) => sum + (read(path).match(/\S*[\p{L}\p{N}]\S*/gu) ?? []).length, 0)
 
+/** Words of all pages. Who needs more says something else shorter. */
+const ALL = 54_700
+
 describe('the length of pages', () => {
   const most: readonly (readonly [words: number, ...paths: readonly string[]])[] = [
+    [ALL, ''],
+    [650, 'README.md'],
+    [1000, 'CHANGELOG.md'],
+    [400, 'docs/audit.md'],
     [3750, 'docs/performance.md', 'docs/scale.md', 'docs/reliability.md'],
     [900, 'docs/guides/install.md'],
     [7500, 'docs/guides'],
     [10_500, 'docs/decisions'],
   ]
   for (const [words, ...paths] of most) {
-    it(`${paths.join(', ')}: at most ${words} words`, () => {
+    it(`${paths.join(', ') || 'all pages'}: at most ${words} words`, () => {
       const count = countWords(pages.filter((page) => paths.some((path) => page.startsWith(path))))
       assert.ok(count <= words, `${count} words`)
     })
@@ -112,6 +120,22 @@ describe('the length of pages', () => {
 
   it('is shared by six guides', () => {
     assert.equal(pages.filter((page) => page.startsWith('docs/guides/')).length, 6)
+  })
+})
+
+describe('README.md', () => {
+  it('names how a clone is run and tested in its first screen', () => {
+    const screen = read('README.md').split('\n').slice(0, 40).join('\n')
+    for (const command of ['make run', 'make test'])
+      assert.match(screen, new RegExp(`^${command}\\b`, 'm'))
+  })
+
+  it('begins with a picture that moves, is small, and stands still for who asks for that', () => {
+    const [, still = '', moving = ''] =
+      /reduce\)" srcset="([^"]+)">\n +<img src="([^"]+)"/.exec(read('README.md')) ?? []
+    const isMoving = (path: string) => readFileSync(join(ROOT, path)).includes('acTL')
+    assert.deepEqual([isMoving(moving), isMoving(still)], [true, false])
+    assert.ok(statSync(join(ROOT, moving)).size < 400_000)
   })
 })
 
