@@ -41,12 +41,31 @@ const PAGES = {
 }
 
 /**
- * Makes a page.
+ * Pages that are made, or were: each of their files is asked for by itself.
+ *
+ * @type {Map<string, Promise<ReadonlyMap<string, Uint8Array>>>}
+ */
+const pages = new Map()
+
+/**
+ * Makes a page, once in the life of a program.
  *
  * @param {string} name
  * @returns {Promise<ReadonlyMap<string, Uint8Array>>} Its files, by name.
  */
-export async function makePage(name) {
+export function makePage(name) {
+  const page = pages.get(name) ?? makeFiles(name)
+  pages.set(name, page)
+  // The next one who asks may find sources without a mistake.
+  page.catch(() => pages.delete(name))
+  return page
+}
+
+/**
+ * @param {string} name
+ * @returns {Promise<ReadonlyMap<string, Uint8Array>>}
+ */
+async function makeFiles(name) {
   const { made, asIs, drawn = {} } = PAGES[name] ?? { made: [], asIs: [] }
   const { outputFiles } = await build({
     bundle: true,
