@@ -130,6 +130,13 @@ describe('README.md', () => {
       assert.match(screen, new RegExp(`^${command}\\b`, 'm'))
   })
 
+  it('installs on each system by the line of the guide', () => {
+    const guide = read('docs/guides/install.md')
+    const lines = [...read('README.md').matchAll(/^\* \*\*[^*]+\*\*: `(.+)`$/gm)]
+    assert.equal(lines.length, 4)
+    for (const [, line = ''] of lines) assert.ok(guide.includes(line), line)
+  })
+
   it('begins with a picture that moves, is small, and stands still for who asks for that', () => {
     const [, still = '', moving = ''] =
       /reduce\)" srcset="([^"]+)">\n +<img src="([^"]+)"/.exec(read('README.md')) ?? []
