@@ -120,6 +120,10 @@ check: types lint test ## Type-check everything, check format and lint rules, th
 rules: node_modules ## Print the test of each rule of the protocol
 	@$(NODE) $(LOAD) test/docs/support/protocol-rules.ts
 
+.PHONY: reference
+reference: node_modules ## Write what the help says into docs/commands.md and docs/settings.md
+	@$(NODE) $(LOAD) test/docs/support/reference.ts
+
 .PHONY: coverage
 coverage: node_modules ## Run all tests; fail below 95 % of lines or 90 % of branches
 	$(BIN)/c8 --all --src src --include 'src/**/*.ts' --include 'src/**/*.js' \

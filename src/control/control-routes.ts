@@ -1,6 +1,6 @@
 /**
  * The endpoint table of the control listener: the port `Admin`, the panel and its page, and what
- * only a running daemon can do; docs/commands.md has it in words.
+ * only a running daemon can do. It may change with any version.
  *
  * The preview of the current item is the beginning of a text, or a raster image: nothing that a
  * browser would run, whatever the item says that it is. The bytes themselves, and pushes, go

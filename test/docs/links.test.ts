@@ -110,6 +110,7 @@ describe('the length of pages', () => {
     [900, 'docs/guides/install.md'],
     [7500, 'docs/guides'],
     [10_500, 'docs/decisions'],
+    [4000, 'docs/commands.md', 'docs/settings.md'],
   ]
   for (const [words, ...paths] of most) {
     it(`${paths.join(', ') || 'all pages'}: at most ${words} words`, () => {

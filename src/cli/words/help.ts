@@ -81,7 +81,7 @@ const USUAL_SETTINGS: readonly string[] = ['data-dir', 'config']
 const EXIT_CODES = '0 done, 1 failed, 2 called wrongly; "status" has 3 while no daemon runs.'
 
 /** The sentences that explain a command. */
-function explanationOf({ summary, details }: Command): string {
+export function explanationOf({ summary, details }: Command): string {
   const sentence = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`
   return details === undefined ? sentence : `${sentence} ${details}`
 }
@@ -99,7 +99,7 @@ export function shownSettings(
 }
 
 /** Says how settings are written. */
-const SETTING_NOTES =
+export const SETTING_NOTES: string =
   'A setting has one name in three spellings: --data-dir as an option, CLIPGATE_DATA_DIR in the ' +
   'environment, "dataDir" in the config file. An option beats the environment, which beats the ' +
   'file. Sizes are bytes, or 16KiB, 16MiB, 10GiB; durations are seconds, or 500ms, 8s, 5m, 1h, ' +
