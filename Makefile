@@ -103,7 +103,6 @@ types: node_modules
 	$(BIN)/tsc -p src/lib
 	$(BIN)/tsc -p src/client
 	$(BIN)/tsc -p src/web
-	$(BIN)/tsc -p test/panel/in-page
 
 .PHONY: lint
 lint: node_modules ## Check format and lint rules (biome.json)

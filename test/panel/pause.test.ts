@@ -52,7 +52,7 @@ describe('pausing in the panel', needs('chromium', 'Xvfb', 'xclip'), () => {
 
   it('counts down, and keeps the focus near', async (t) => {
     const { page } = await openDesktop(t)
-    const button = page.getByRole('button', { name: 'Pause for 10 minutes' })
+    const button = page.getByRole('button', { name: 'Pause for 10 min' })
     await button.focus()
     await page.keyboard.press('Enter')
     await page.getByText(/Paused until \d\d:\d\d/).waitFor()
@@ -63,7 +63,7 @@ describe('pausing in the panel', needs('chromium', 'Xvfb', 'xclip'), () => {
   it('ends by itself', async (t) => {
     const { page, daemon } = await openDesktop(t)
     const states = page.waitForResponse((response) => response.url().endsWith('/pause'))
-    await page.getByRole('button', { name: 'Pause for 10 minutes' }).click()
+    await page.getByRole('button', { name: 'Pause for 10 min' }).click()
     assert.equal((await states).status(), 200)
     await page.getByText('Paused', { exact: true }).waitFor()
     // As the button does, but shorter.
@@ -74,7 +74,7 @@ describe('pausing in the panel', needs('chromium', 'Xvfb', 'xclip'), () => {
     }).then(({ status }) => status)`)
     assert.equal(status, 200, daemon.stderr())
     await page.getByText('Connected', { exact: true }).waitFor()
-    await page.getByRole('button', { name: 'Pause for 10 minutes' }).waitFor()
+    await page.getByRole('button', { name: 'Pause for 10 min' }).waitFor()
   })
 
   it('comes before a link with a password gets on the clipboard', async (t) => {

@@ -187,7 +187,7 @@ export const chinese: Words = {
     choices: [
       { label: '10 分钟', name: '暂停 10 分钟', ms: 600_000 },
       { label: '1 小时', name: '暂停 1 小时', ms: 3_600_000 },
-      { label: '直到恢复', name: '暂停，直到我恢复', ms: null },
+      { label: '直到恢复', name: '暂停，直到恢复', ms: null },
     ],
     resume: '立即恢复',
     announceOn: '共享已恢复',

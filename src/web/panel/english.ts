@@ -193,7 +193,7 @@ export const english = {
     open: 'Paused until you resume. What you copy stays on this computer; what devices push waits.',
     group: 'Pause sharing',
     choices: [
-      { label: '10 min', name: 'Pause for 10 minutes', ms: 600_000 },
+      { label: '10 min', name: 'Pause for 10 min', ms: 600_000 },
       { label: '1 hour', name: 'Pause for 1 hour', ms: 3_600_000 },
       { label: 'Until I resume', name: 'Pause until I resume', ms: null },
     ],

@@ -26,7 +26,7 @@ export function createPushView() {
     placeholder: words.placeholder,
   })
   const submit = actionButton({ label: words.submit, look: 'primary', errors, run: sendTyped })
-  const picker = h('input', { type: 'file', class: 'unseen', multiple: true, tabindex: -1 })
+  const picker = h('input', { type: 'file', hidden: true, multiple: true })
   const choose = actionButton({ label: words.files, run: () => picker.click() })
   const buttons = h('div', { class: 'buttons' }, picker, choose, submit)
   const header = h('header', {}, h('h2', {}, words.heading))

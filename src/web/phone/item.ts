@@ -121,7 +121,7 @@ function text({ text, size }: Pick<ClipboardDocument, 'text' | 'size'>) {
   const isShort = text.length <= MAX_SHOWN
   const shown = h(
     'pre',
-    { dir: 'auto', tabindex: 0, role: 'region', 'aria-label': strings.types.Text },
+    { dir: 'auto', tabindex: 0, role: 'group', 'aria-label': strings.types.Text },
     isShort ? text : text.slice(0, MAX_SHOWN),
   )
   const note = h('p', { class: 'note', role: 'status' })
