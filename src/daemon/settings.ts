@@ -83,7 +83,8 @@ export interface Settings extends DaemonSettings {
   readonly recent: number
   /** Shows on the desktop what changed with the daemon. */
   readonly notify: boolean
-  readonly notifyArrivals: 'off' | 'files' | 'all'
+  /** `undefined`: files, where the desktop is known to show it. */
+  readonly notifyArrivals: 'off' | 'files' | 'all' | undefined
   readonly logLevel: LogLevel
   /** `serve` pairs a first device also when nobody watches it on a terminal. */
   readonly pairFirst: boolean
@@ -230,10 +231,10 @@ export const SETTINGS: { readonly [Name in SettingName]: Setting<Settings[Name]>
     'how many recent items the panel lists, in memory only; 0 for none',
   ),
   notify: setting(FLAG, false, 'show on the desktop what goes wrong, and new devices'),
-  notifyArrivals: setting(
+  notifyArrivals: optionalSetting(
     choice(['off', 'files', 'all']),
-    'off',
-    'show on the desktop what devices send',
+    'files, on Linux desktops that show it',
+    'show on the desktop what devices send: what is saved as a file, or all',
   ),
   logLevel: setting(choice(LOG_LEVELS), 'info', 'the least that is logged'),
   pairFirst: settingInWords(

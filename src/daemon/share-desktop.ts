@@ -100,9 +100,10 @@ export async function shareDesktop(
     await reconciler.offer(received.offerOf(stored))
     if (origin.deviceId === OWNER_ID) return
     const { type, dataName: name, size } = stored.item
-    if (settings.notifyArrivals === 'files' && (type === 'Text' || type === 'Image')) return
+    const isFile = keep !== undefined || type === 'File' || type === 'Group'
+    if (settings.notifyArrivals !== 'all' && !isFile) return
     const { label } = station.devices.find(origin.deviceId ?? '') ?? {}
-    arrivals?.add({ from: label, type, name, size })
+    arrivals?.add({ from: label, type, name, size, isFile })
   })
   return {
     mode: 'desktop',
@@ -141,6 +142,8 @@ async function openArrivals(
 ): Promise<Arrivals | undefined> {
   if (notifyArrivals === 'off') return undefined
   // Nobody else needs to load it.
-  const { Arrivals } = await import('../desktop/notifications/arrivals.ts')
-  return new Arrivals({ clock, logger, folder: receivedDir })
+  const { Arrivals, canShowArrivals } = await import('../desktop/notifications/arrivals.ts')
+  const isAsked = notifyArrivals !== undefined
+  if (!isAsked && !(await canShowArrivals())) return undefined
+  return new Arrivals({ clock, logger, folder: receivedDir, isAsked })
 }

@@ -101,23 +101,39 @@ describe('notifications', () => {
     assert.match((await calls.next()).join(), /“Loud”/)
   })
 
-  it(
-    'tell of files that arrive when that is wanted, and of nothing else',
-    needs('Xvfb'),
-    async (t) => {
-      const { path, calls } = await fakeNotifySend(t)
-      const { display } = await Xvfb.start(t)
-      const env = { PATH: path, DISPLAY: display }
-      const daemon = await startDaemonProcess(t, { env, args: ['--notify-arrivals', 'files'] })
-      const phone = createPhone(await daemon.pair('Pixel'), daemon.ready.gateway)
-      await phone.pushText('a secret')
-      await phone.pushFile('File', 'report.pdf', Buffer.alloc(2048))
+  it('tell of files that arrive, and of nothing else, unless they are off', {
+    ...needs('Xvfb'),
+    skip: process.platform !== 'linux' && 'elsewhere they are for those who ask',
+  }, async (t) => {
+    const { path, calls } = await fakeNotifySend(t)
+    const { display } = await Xvfb.start(t)
+    const start = async (bus: string, ...args: readonly string[]) => {
+      const env = { PATH: path, DISPLAY: display, DBUS_SESSION_BUS_ADDRESS: bus }
+      const daemon = await startDaemonProcess(t, { env, args })
+      return createPhone(await daemon.pair('Pixel'), daemon.ready.gateway)
+    }
+    for (const quiet of [
+      await start('unix:path=/nonexistent', '--notify-arrivals', 'off'),
+      await start(''),
+    ]) {
+      await quiet.pushFile('File', 'quiet.pdf', Buffer.alloc(2048))
+    }
+    const phone = await start('unix:path=/nonexistent')
+    const next = async (): Promise<readonly string[]> => {
       const [button, ...shown] = await calls.next()
       assert.equal(button, '--action=folder=Open folder')
-      assert.deepEqual(shown.slice(2), ['From “Pixel”', 'report.pdf, 2.0 KiB'])
-      assert.equal(calls.size, 0)
-    },
-  )
+      return shown.slice(2)
+    }
+    await phone.pushText('a secret')
+    await phone.pushFile('File', 'report.pdf', Buffer.alloc(2048))
+    assert.deepEqual(await next(), ['From “Pixel”', 'report.pdf, 2.0 KiB'])
+    const jpeg = Buffer.from('\xff\xd8\xff\xe0 a photo', 'latin1')
+    const batch = '0'.repeat(32)
+    await phone.uploadBatch(batch, [['IMG_1.jpg', jpeg]])
+    await phone.pushBatch(batch, [1], { type: 'File', dataName: 'IMG_1.jpg' })
+    assert.deepEqual(await next(), ['From “Pixel”', 'A picture is on the clipboard, 12 bytes.'])
+    assert.equal(calls.size, 0)
+  })
 
   it('tell that the clipboard is away, and that it is back', needs('Xvfb'), async (t) => {
     const xvfb = await Xvfb.start(t)

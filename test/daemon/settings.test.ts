@@ -99,7 +99,7 @@ describe('loadSettings()', () => {
       maxCopiedImageBytes: 64 * 2 ** 20,
       recent: 20,
       notify: false,
-      notifyArrivals: 'off',
+      notifyArrivals: undefined,
       logLevel: 'info',
       pairFirst: false,
     })

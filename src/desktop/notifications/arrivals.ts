@@ -8,9 +8,12 @@
  */
 
 import { spawn, type ChildProcess } from 'node:child_process'
+import { access } from 'node:fs/promises'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { ItemType } from '../../core/item-type.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { findProgram } from '../../lib/find-program.ts'
 import { formatBytes } from '../../lib/format-bytes.ts'
 import { openPath } from '../../lib/open-path.ts'
 import type { Logger } from '../../ports/logger.ts'
@@ -40,6 +43,8 @@ export interface Arrival {
   readonly name: string
   /** In bytes. */
   readonly size: number
+  /** Whether it is in the folder. */
+  readonly isFile: boolean
 }
 
 /** Arrivals that are told at once. */
@@ -57,6 +62,25 @@ export interface ArrivalsOptions {
   readonly logger: Logger
   /** Where files are put. */
   readonly folder: string
+  /** Whether somebody asked for them, and is warned when they cannot be shown. */
+  readonly isAsked: boolean
+}
+
+/**
+ * Whether this desktop is known to show notifications: Linux with `notify-send` and a session bus.
+ * Elsewhere they are for those who ask.
+ */
+export async function canShowArrivals({
+  platform,
+  env,
+}: Pick<NodeJS.Process, 'platform' | 'env'> = process): Promise<boolean> {
+  if (platform !== 'linux' || (await findProgram('notify-send', env)) === undefined) return false
+  const { DBUS_SESSION_BUS_ADDRESS: bus = '', XDG_RUNTIME_DIR: folder = '' } = env
+  if (bus !== '' || folder === '') return bus !== ''
+  return access(join(folder, 'bus')).then(
+    () => true,
+    () => false,
+  )
 }
 
 /** Shows what has arrived. */
@@ -71,10 +95,10 @@ export class Arrivals {
   /** Whether the program can stay until a click, or until it is told to withdraw what it shows. */
   #canWait = process.platform === 'linux'
 
-  constructor({ clock, logger, folder }: ArrivalsOptions) {
+  constructor({ clock, logger, folder, isAsked }: ArrivalsOptions) {
     this.#clock = clock
     this.#folder = folder
-    this.#sender = new NotificationSender(logger)
+    this.#sender = new NotificationSender(logger, isAsked ? 'warn' : 'debug')
   }
 
   add(arrival: Arrival): void {
@@ -83,12 +107,11 @@ export class Arrivals {
       senders = new Set<string | undefined>(),
       hasFile = false,
     } = this.#burst ?? {}
-    const isFile = arrival.type === 'File' || arrival.type === 'Group'
     this.#burst = {
       last: arrival,
       count: count + 1,
       senders: senders.add(arrival.from),
-      hasFile: hasFile || isFile,
+      hasFile: hasFile || arrival.isFile,
     }
     this.#stopWaiting ??= this.#clock.after(BURST_MS, () => this.#show())
   }

@@ -21,14 +21,17 @@ const MAX_OUTPUT_BYTES: number = 64 * 1024
 /** Shows notifications with the program of the desktop. */
 export class NotificationSender {
   readonly #logger: Logger
+  readonly #level: 'warn' | 'debug'
   readonly #waiting: Notification[] = []
   #running: ChildProcess | undefined
   #hasFailed = false
   /** For good: closed, or there is no such program. */
   #isSilent = false
 
-  constructor(logger: Logger) {
+  /** @param level How what cannot be shown is logged: `warn` where somebody asked for it. */
+  constructor(logger: Logger, level: 'warn' | 'debug' = 'warn') {
     this.#logger = logger
+    this.#level = level
   }
 
   send(notification: Notification): void {
@@ -59,11 +62,12 @@ export class NotificationSender {
     if (code === 'ENOENT' || code === 'EACCES') {
       this.#isSilent = true
       this.#waiting.length = 0
-      this.#logger.warn('Cannot show notifications: the program for it is missing', { program })
+      const missing = 'Cannot show notifications: the program for it is missing'
+      this.#logger[this.#level](missing, { program })
       return
     }
     // Its exit code; none when it took too long.
-    if (!this.#hasFailed) this.#logger.warn('Cannot show a notification', { program, code })
+    if (!this.#hasFailed) this.#logger[this.#level]('Cannot show a notification', { program, code })
     this.#hasFailed = true
   }
 }

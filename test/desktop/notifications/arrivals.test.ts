@@ -14,14 +14,27 @@ import { execute } from '../../support/execute.ts'
 
 const FOLDER = '/home/me/Downloads/clipgate'
 
-const PHOTO: Arrival = { from: 'Pixel', type: 'Image', name: 'IMG_1.jpg', size: 2_500_000 }
+const PHOTO: Arrival = {
+  from: 'Pixel',
+  type: 'Image',
+  name: 'IMG_1.jpg',
+  size: 2_500_000,
+  isFile: false,
+}
 
-const REPORT: Arrival = { from: 'Pixel', type: 'File', name: 'Report & <b>.pdf', size: 1234 }
+const REPORT: Arrival = {
+  from: 'Pixel',
+  type: 'File',
+  name: 'Report & <b>.pdf',
+  size: 1234,
+  isFile: true,
+}
 
 function open(t: TestContext, path: string) {
   usePath(t, path)
   const clock = new FakeClock()
-  const arrivals = new Arrivals({ clock, logger: new CaptureLogger(), folder: FOLDER })
+  const logger = new CaptureLogger()
+  const arrivals = new Arrivals({ clock, logger, folder: FOLDER, isAsked: true })
   t.after(() => arrivals.close())
   const show = (...all: readonly Arrival[]): void => {
     for (const one of all) arrivals.add(one)
