@@ -16,6 +16,7 @@ import { formatBytes } from '../lib/format-bytes.ts'
 import type { Logger } from '../ports/logger.ts'
 import { checkClipboard } from './check-clipboard.ts'
 import { checkDataDirectory, checkDisk, checkReceivedFolder } from './check-data.ts'
+import { checkHttps } from './check-https.ts'
 import { checkAddresses, checkFirewall, checkListening } from './check-network.ts'
 import { findingOf, fine, hint, problem, type Finding, type Verdict } from './finding.ts'
 import { readSystemFile, type Situation } from './situation.ts'
@@ -29,6 +30,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   devices: checkDevices,
   listening: checkListening,
   addresses: checkAddresses,
+  https: checkHttps,
   firewall: checkFirewall,
   clipboard: checkClipboard,
   'received-folder': checkReceivedFolder,

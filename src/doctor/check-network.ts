@@ -28,7 +28,7 @@ import {
 } from '../daemon/host-port.ts'
 import { findClipboards } from '../daemon/open-system-clipboard.ts'
 import { pagePath } from '../daemon/package-files.ts'
-import { defaultListen, type Settings } from '../daemon/settings.ts'
+import { defaultListen, tlsListen, type Settings } from '../daemon/settings.ts'
 import { codeOf, hasCode, isAddressMissing } from '../lib/system-error.ts'
 import { fine, hint, problem, type Verdict } from './finding.ts'
 import { type AnsweringDaemon, type Machine, readSystemFile, type Situation } from './situation.ts'
@@ -48,10 +48,29 @@ function gatewayAddresses({ daemon, settings, machine }: Situation): readonly Ho
   if (daemon === undefined) {
     return settings.listen ?? defaultListen(isHeadless(settings, machine) ? 'headless' : 'desktop')
   }
-  const gateways = daemon.status.listeners.filter(({ name }) => name === 'gateway')
-  return gateways
+  return boundAs('gateway', daemon)
+}
+
+/** Where it listens with TLS, or would; none where it does not. */
+export function secureAddresses(situation: Situation): readonly HostPort[] {
+  const { daemon, settings } = situation
+  if (daemon !== undefined) return boundAs('tls', daemon)
+  if (!wantsTls(settings)) return []
+  const wanted = tlsListen(settings, gatewayAddresses(situation))
+  return wanted.map((address) => ({ ...address, isSecure: true }))
+}
+
+/** Whether a start would serve HTTPS, or be stopped by what is missing for that. */
+export function wantsTls({ tls, tlsCert, tlsKey }: Settings): boolean {
+  return tls === 'local' || tlsCert !== undefined || tlsKey !== undefined
+}
+
+function boundAs(kind: 'gateway' | 'tls', { status }: AnsweringDaemon): readonly HostPort[] {
+  return status.listeners
+    .filter(({ name }) => name === kind)
     .flatMap(({ urls }) => urls)
-    .map((url) => ({ host: hostOf(new URL(url)), port: portOf(new URL(url)) }))
+    .map((url) => new URL(url))
+    .map((url) => ({ host: hostOf(url), port: portOf(url), isSecure: kind === 'tls' }))
 }
 
 /** Whether a start would go on headless, because it was told to or finds no desktop. */
@@ -117,12 +136,13 @@ function askHealth({ host, port }: HostPort): Promise<string | undefined> {
 
 async function checkPorts(situation: Situation): Promise<Verdict> {
   const { settings } = situation
-  const gateway = gatewayAddresses(situation)
-  const wanted = [...gateway, settings.control]
+  const gateways = [gatewayAddresses(situation), secureAddresses(situation)]
+  const wanted = [...gateways.flat(), settings.control]
   const taken: Verdict[] = []
   for (const address of wanted) {
     const error = await tryListen(address)
-    const isOptional = isWildcardHost(address.host) && address !== gateway[0]
+    const isFirst = gateways.some(([first]) => address === first)
+    const isOptional = isWildcardHost(address.host) && !isFirst
     if (error === undefined || (isOptional && isAddressMissing(error))) continue
     taken.push(explainTaken(error, address, situation))
   }
@@ -144,7 +164,8 @@ function tryListen({ host, port }: HostPort): Promise<Error | undefined> {
 
 function explainTaken(error: Error, address: HostPort, { settings, machine }: Situation): Verdict {
   const where = formatHostPort(address)
-  const option = address === settings.control ? '--control' : '--listen'
+  const gateway = address.isSecure === true ? '--tls-listen' : '--listen'
+  const option = address === settings.control ? '--control' : gateway
   if (hasCode(error, 'EADDRINUSE')) {
     const look = LOOKS[machine.platform] ?? 'sudo ss -ltnp sport = '
     const see = `${look}:${address.port}`
@@ -275,7 +296,10 @@ export async function checkFirewall(situation: Situation): Promise<Verdict> {
   const { machine } = situation
   const open = gatewayAddresses(situation).find(({ host }) => !isLoopbackHost(host))
   if (open === undefined) return fine('none matters: the gateway listens on loopback only')
-  const port = open.port === 0 ? 'PORT' : String(open.port)
+  const secure = secureAddresses(situation).find(({ host }) => !isLoopbackHost(host))
+  const all = [open, ...(secure === undefined ? [] : [secure])]
+  const ports = all.map(({ port }) => (port === 0 ? 'PORT' : String(port)))
+  const port = ports.join(',')
   if (machine.platform === 'darwin') {
     const fix = 'System Settings, Network, Firewall, Options: allow incoming connections for node'
     return hint('macOS may ask, or block silently; that cannot be seen from here', fix)
@@ -291,11 +315,13 @@ export async function checkFirewall(situation: Situation): Promise<Verdict> {
     return hint(`ufw is on; ${UNSEEN}`, `sudo ufw allow ${port}/tcp`)
   }
   if (await exists(machine, FIREWALLD)) {
-    const fix = `sudo firewall-cmd --permanent --add-port=${port}/tcp && sudo firewall-cmd --reload`
+    const added = ports.map((one) => `--add-port=${one}/tcp`).join(' ')
+    const fix = `sudo firewall-cmd --permanent ${added} && sudo firewall-cmd --reload`
     return hint(`firewalld runs; ${UNSEEN}`, fix)
   }
   if (await exists(machine, NFTABLES)) {
-    const fix = `in /etc/nftables.conf, in the chain for input: tcp dport ${port} accept`
+    const set = ports.length === 1 ? port : `{ ${ports.join(', ')} }`
+    const fix = `in /etc/nftables.conf, in the chain for input: tcp dport ${set} accept`
     return hint(`nftables is loaded at boot; ${UNSEEN}`, fix)
   }
   const none = 'neither ufw, firewalld nor nftables is set up'

@@ -7,9 +7,11 @@
  */
 
 import { createSocket } from 'node:dgram'
+import { lookup } from 'node:dns/promises'
 import type { StatsFs } from 'node:fs'
 import { readFile, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { type NetworkInterfaces, readInterfaces } from '../daemon/addresses.ts'
 import type { Surroundings } from '../daemon/folders.ts'
 import { openAdmin } from '../daemon/open-admin.ts'
@@ -86,6 +88,8 @@ export interface Machine extends Pick<Surroundings, 'platform' | 'environment'> 
   interfaces(): NetworkInterfaces
   /** The own address from which packets leave for the internet; `undefined` where none would. */
   sourceAddress(): Promise<string | undefined>
+  /** The addresses of a host name; none when nobody knows it, or takes long to tell. */
+  resolve(name: string): Promise<readonly string[]>
   statfs(path: string): Promise<DiskNumbers>
   /** Unix milliseconds. */
   now(): number
@@ -101,6 +105,7 @@ export function ownMachine({ platform, environment }: Surroundings): Machine {
     root: '/',
     interfaces: readInterfaces,
     sourceAddress: findSourceAddress,
+    resolve: resolveName,
     statfs: (path) => statfs(path),
     now: Date.now,
     availableMemory: () => readMemoryRoom()?.left ?? process.availableMemory(),
@@ -119,6 +124,17 @@ function findSourceAddress(): Promise<string | undefined> {
     socket.connect(port, address, () => resolve(socket.address().address))
   })
   return found.finally(() => socket.close())
+}
+
+/** Milliseconds for a resolver, which cannot be told to stop. */
+const RESOLVER_MS = 3000
+
+async function resolveName(name: string): Promise<readonly string[]> {
+  const found = lookup(name, { all: true }).then(
+    (all) => all.map(({ address }) => address),
+    () => [],
+  )
+  return Promise.race([found, delay(RESOLVER_MS, [], { ref: false })])
 }
 
 /** The text of a file of the system; `undefined` when it is missing, or hidden from this user. */

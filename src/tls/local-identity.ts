@@ -69,11 +69,16 @@ export async function openLocalIdentity(options: LocalIdentityOptions): Promise<
   }
 }
 
-async function readAuthority({
+/**
+ * Reads the authority, if there is one.
+ *
+ * @throws As {@link openLocalIdentity}.
+ */
+export async function readAuthority({
   file,
   path,
   clock,
-}: LocalIdentityOptions): Promise<KeyPair | undefined> {
+}: Pick<LocalIdentityOptions, 'file' | 'path' | 'clock'>): Promise<KeyPair | undefined> {
   try {
     checkPrivate(await stat(path))
   } catch (error) {

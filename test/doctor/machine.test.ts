@@ -2,125 +2,29 @@ import assert from 'node:assert/strict'
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import { dirname, join } from 'node:path'
-import { describe, it, type TestContext } from 'node:test'
-import type { NetworkInterfaces } from '../../src/daemon/addresses.ts'
-import { ownSurroundings } from '../../src/daemon/folders.ts'
-import { loadSettings } from '../../src/daemon/load-settings.ts'
-import type { DaemonStatus } from '../../src/ports/admin.ts'
-import { checkMachine } from '../../src/doctor/check-machine.ts'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
 import type { Finding } from '../../src/doctor/finding.ts'
-import { readSituation, type DiskNumbers, type Machine } from '../../src/doctor/situation.ts'
-import { CaptureLogger } from '../support/capture-logger.ts'
+import type { DiskNumbers } from '../../src/doctor/situation.ts'
+import type { DaemonStatus } from '../../src/ports/admin.ts'
 import { startDaemonProcess } from '../support/daemon-process.ts'
-import { createFakeAdmin, STATUS } from '../support/fake-admin.ts'
-import { holdDataDirectory, serveControl } from '../support/held-data-directory.ts'
+import { STATUS } from '../support/fake-admin.ts'
+import { holdDataDirectory } from '../support/held-data-directory.ts'
 import { HubClient } from '../support/hub-client.ts'
 import { listen } from '../support/listen.ts'
 import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { Xvfb } from '../support/xvfb.ts'
-import { MACHINE, problemsOf, show } from './support/examine-site.ts'
-
-const GIB = 1024 ** 3
-
-const ROOMY: DiskNumbers = { bsize: 4096, bavail: (100 * GIB) / 4096, files: 1e6, ffree: 1e6 }
-
-interface Surroundings extends Partial<Machine> {
-  readonly options?: Readonly<Record<string, unknown>>
-  readonly dataDir?: string
-  /** Files of the system, by their path below `/`. */
-  readonly files?: Readonly<Record<string, string>>
-}
-
-/** What the doctor says of a machine where all is well but for this. */
-async function check(t: TestContext, surroundings: Surroundings = {}): Promise<Findings> {
-  const { options = {}, dataDir, files = {}, ...machine } = surroundings
-  const folder = await temporaryFolder(t)
-  const root = join(folder, 'root')
-  await mkdir(root)
-  for (const [path, text] of Object.entries(files)) {
-    await mkdir(dirname(join(root, path)), { recursive: true })
-    await writeFile(join(root, path), text)
-  }
-  const where = { ...ownSurroundings(), environment: {}, home: folder }
-  const settings = loadSettings({
-    options: {
-      dataDir: dataDir ?? join(folder, 'data'),
-      receivedDir: join(folder, 'received'),
-      clipboard: 'none',
-      control: '127.0.0.1:0',
-      listen: ['0.0.0.0:0'],
-      ...options,
-    },
-    where,
-    cwd: folder,
-  })
-  const logger = new CaptureLogger()
-  const situation = await readSituation(
-    settings,
-    {
-      platform: 'linux',
-      environment: {},
-      root,
-      interfaces: interfaces({ eth0: '192.168.1.20' }),
-      sourceAddress: async () => '192.168.1.20',
-      statfs: async () => ROOMY,
-      now: () => Date.now(),
-      availableMemory: () => GIB,
-      ...machine,
-    },
-    logger,
-  )
-  try {
-    return new Findings(await checkMachine(situation, logger))
-  } finally {
-    await situation.daemon?.admin.close()
-  }
-}
-
-class Findings {
-  readonly all: readonly Finding[]
-
-  constructor(all: readonly Finding[]) {
-    this.all = all
-  }
-
-  /** What was said about one thing. */
-  of(check: string): Finding {
-    const finding = this.all.find((candidate) => candidate.check === check)
-    assert.ok(finding !== undefined, `no ${check}:\n${show(this.all)}`)
-    return finding
-  }
-
-  /** Fails unless this was said, as the command prints it; a problem is the only one then. */
-  expect(check: string, said: RegExp): void {
-    const { ok, detail, fix } = this.of(check)
-    const problems = problemsOf(this.all)
-    if (fix !== undefined) assert.deepEqual(problems, ok ? [] : [check], show(this.all))
-    const word = fix === undefined ? 'ok' : 'hint'
-    const text = `${ok ? word : 'PROBLEM'} ${detail}${fix === undefined ? '' : ` -> ${fix}`}`
-    assert.match(text, said)
-  }
-}
-
-/** Takes a data directory like a daemon whose owner hears this. */
-async function besideDaemon(t: TestContext, status: Partial<DaemonStatus>) {
-  const held = await holdDataDirectory(t)
-  const fake = createFakeAdmin()
-  await fake.registry.add({ kind: 'phone', username: 'my_phone' })
-  const changed = async () => ({ ...STATUS, listeners: [], ...status })
-  await serveControl(t, held, { ...fake, status: changed })
-  return { dataDir: held.dataDir, registry: fake.registry }
-}
-
-function interfaces(addresses: Readonly<Record<string, string>>): () => NetworkInterfaces {
-  const entries = Object.entries(addresses).map(([name, address]) => {
-    return [name, [{ address, internal: false, cidr: null }]] as const
-  })
-  return () => Object.fromEntries(entries)
-}
+import { MACHINE, show } from './support/examine-site.ts'
+import {
+  besideDaemon,
+  check,
+  GIB,
+  interfaces,
+  ROOMY,
+  type Surroundings,
+} from './support/well-machine.ts'
 
 const disk = (numbers: Partial<DiskNumbers>) => async () => ({ ...ROOMY, ...numbers })
 
@@ -132,6 +36,7 @@ const LOOPBACK = { listen: ['127.0.0.1:0'] }
 const HEADLESS = { ...LOOPBACK, headless: true }
 // No system gives connections that port by itself.
 const LISTENING = { listen: ['0.0.0.0:65427'] }
+const SECURE = { ...LISTENING, tls: 'local', tlsListen: ['0.0.0.0:65428'] }
 const ELSEWHERE = { listen: ['192.0.2.7:0'] }
 const ONE = { listen: ['192.168.1.20:0'] }
 const SEVERAL = interfaces({ eth0: '192.168.1.20', wlan0: '10.1.2.3' })
@@ -203,6 +108,15 @@ const CHECKS: Readonly<Record<string, readonly [check: string, ...rows: readonly
     [{ platform: 'darwin', options: LISTENING }, /^hint macOS.* -> .*Firewall/],
     [{ platform: 'win32', options: LISTENING }, /^hint Windows.* -> .*localport=65427/],
     [{ files: { [UFW]: 'ENABLED=no\n' }, options: LISTENING }, /^ok neither ufw/],
+    [
+      { files: { [UFW]: 'ENABLED=yes\n' }, options: SECURE },
+      / -> sudo ufw allow 65427,65428\/tcp$/,
+    ],
+    [
+      { files: { [FIREWALLD]: '' }, options: SECURE },
+      / --add-port=65427\/tcp --add-port=65428\/tcp /,
+    ],
+    [{ files: { [NFTABLES]: '' }, options: SECURE }, / tcp dport \{ 65427, 65428 \} accept$/],
     [{ options: HEADLESS }, /^ok .*loopback only$/],
   ],
   'finds why there would be no clipboard': [
@@ -307,6 +221,7 @@ describe('clipgate doctor, before a start', () => {
     const rows: readonly (readonly [Surroundings, string])[] = [
       [{ options: { listen: [here], headless: true } }, 'ss -ltnp sport = :PORT\\).*--listen$'],
       [{ options: { control: here } }, '--control$'],
+      [{ options: { tls: 'local', tlsListen: [here] } }, '--tls-listen$'],
       [{ options: { control: here }, platform: 'darwin' }, 'lsof .* -iTCP:PORT\\)'],
     ]
     for (const [surroundings, fix] of rows) {

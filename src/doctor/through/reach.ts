@@ -12,8 +12,8 @@ import { fine, findingOf, hint, problem, type Finding, type Verdict } from '../f
 import { hostOf, portOf, type Visit } from './visit.ts'
 
 /** Certificates are renewed a month before their end where that works. */
-const SOON_DAYS = 14
-const DAY_MS = 86_400_000
+export const SOON_DAYS = 14
+export const DAY_MS = 86_400_000
 
 /** A name with more has others that are as good. */
 const MAX_ADDRESSES = 6
@@ -35,7 +35,7 @@ const UNTRUSTED: Trouble = [
 
 /** The trouble with a certificate, by the code of OpenSSL. */
 const CERTIFICATE_TROUBLES: Readonly<Record<string, Trouble>> = {
-  CERT_HAS_EXPIRED: ['the certificate has expired', 'renew it, and reload the proxy'],
+  CERT_HAS_EXPIRED: ['the certificate has expired', 'renew it, and reload what serves it'],
   CERT_NOT_YET_VALID: ['the certificate is not valid yet', 'check the clocks of both machines'],
   ERR_TLS_CERT_ALTNAME_INVALID: [
     'the certificate is for other names than this one',
@@ -149,7 +149,18 @@ async function within<Value>(
   }
 }
 
-async function checkTls(visit: Visit, address: string): Promise<Verdict> {
+/** What a handshake has shown. */
+export interface Handshake {
+  /** What is wrong with the certificate, as a code of OpenSSL. */
+  readonly flaw: string | undefined
+  /** Of TLS and of HTTP. */
+  readonly versions: string
+  /** Unix milliseconds. */
+  readonly notAfter: number
+}
+
+/** Makes a handshake at an address, and sends nothing. @returns What went wrong, if one failed. */
+export async function shakeHands(visit: Visit, address: string): Promise<Handshake | string> {
   const name = hostOf(visit.base)
   const socket = connectTls({
     host: address,
@@ -157,29 +168,40 @@ async function checkTls(visit: Visit, address: string): Promise<Verdict> {
     ...(isIP(name) === 0 ? { servername: name } : {}),
     ...(visit.ca === undefined ? {} : { ca: visit.ca }),
     ALPNProtocols: ['h2', 'http/1.1'],
-    // Faults of the certificate are looked at below; nothing is sent over this connection.
+    // Faults of the certificate are told.
     rejectUnauthorized: false,
   })
   try {
     const trouble = await waitFor(visit, socket, 'secureConnect')
-    if (trouble === undefined) return judgeTls(socket)
-    const fix = 'have the proxy speak TLS on this port: ssl_protocols TLSv1.2 TLSv1.3, or the like'
-    return problem(`no TLS 1.2 or later: the handshake ${trouble}`, fix)
+    return trouble ?? readHandshake(socket)
   } finally {
     socket.destroy()
   }
 }
 
-function judgeTls(socket: TLSSocket): Verdict {
-  if (!socket.authorized) {
-    // It is a code, whatever the types say.
-    const code = String(socket.authorizationError)
-    const [what, fix] = CERTIFICATE_TROUBLES[code] ?? UNTRUSTED
-    return problem(`${what} (${code})`, fix)
-  }
-  const days = Math.floor((Date.parse(socket.getPeerCertificate().valid_to) - Date.now()) / DAY_MS)
+function readHandshake(socket: TLSSocket): Handshake {
   const http = socket.alpnProtocol === 'h2' ? 'HTTP/2 and HTTP/1.1' : 'HTTP/1.1'
-  const detail = `${socket.getProtocol()}, ${http}, certificate good for ${countOf(days, 'day')}`
+  return {
+    // It is a code, whatever the types say.
+    flaw: socket.authorized ? undefined : String(socket.authorizationError),
+    versions: `${socket.getProtocol()}, ${http}`,
+    notAfter: Date.parse(socket.getPeerCertificate().valid_to),
+  }
+}
+
+async function checkTls(visit: Visit, address: string): Promise<Verdict> {
+  const shaken = await shakeHands(visit, address)
+  if (typeof shaken === 'string') {
+    const fix = 'have the proxy speak TLS on this port: ssl_protocols TLSv1.2 TLSv1.3, or the like'
+    return problem(`no TLS 1.2 or later: the handshake ${shaken}`, fix)
+  }
+  const { flaw, versions, notAfter } = shaken
+  if (flaw !== undefined) {
+    const [what, fix] = CERTIFICATE_TROUBLES[flaw] ?? UNTRUSTED
+    return problem(`${what} (${flaw})`, fix)
+  }
+  const days = Math.floor((notAfter - Date.now()) / DAY_MS)
+  const detail = `${versions}, certificate good for ${countOf(days, 'day')}`
   if (days >= SOON_DAYS) return fine(detail)
   return hint(detail, 'check that it is renewed: certbot renew --dry-run, or the log of the proxy')
 }
