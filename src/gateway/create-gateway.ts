@@ -50,7 +50,7 @@ export function createGateway(ports: GatewayPorts, given: GatewayOptions): Gatew
   const routes = deviceRoutes(ports, streams, options).map((route) =>
     circleTime === undefined ? route : tellCircleTime(route, circleTime),
   )
-  const { phonePage = true, trust = () => undefined } = options
+  const { phonePage = true } = options
   const tickets = new Tickets(ports, {
     at: TICKETS,
     find: (id) => {
@@ -65,7 +65,7 @@ export function createGateway(ports: GatewayPorts, given: GatewayOptions): Gatew
     publicRoutes: [
       ...publicRoutes(options),
       ...(phonePage ? phonePageRoutes(options) : [NO_PHONE_PAGE]),
-      ...trustRoutes(trust),
+      ...trustRoutes(options),
     ],
     routes: phonePage ? [...routes, ...tickets.routes, ...phoneStateRoutes(ports)] : routes,
     authenticate: (call) => {

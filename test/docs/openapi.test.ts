@@ -6,6 +6,7 @@ import { phonePageRoutes } from '../../src/gateway/phone-page.ts'
 import { phoneStateRoutes } from '../../src/gateway/phone-state.ts'
 import { deviceRoutes, publicRoutes } from '../../src/gateway/routes.ts'
 import { Tickets } from '../../src/gateway/tickets.ts'
+import { trustRoutes } from '../../src/gateway/trust-routes.ts'
 import { serveGateway } from '../support/gateway.ts'
 import { AnswerCheck } from './support/answer-check.ts'
 import {
@@ -122,7 +123,7 @@ it('docs/openapi.yaml has the endpoints of the code, and the code those of the f
   }).routes
   const own = [...[ticket ?? []].flat(), ...phoneStateRoutes(ports)]
   const rest = [...deviceRoutes(ports, new DeviceStreams(ports), options), ...own]
-  const open = [...publicRoutes(options), ...page, ...byTicket].map((row) => {
+  const open = [...publicRoutes(options), ...page, ...trustRoutes(), ...byTicket].map((row) => {
     return { ...row, who: 'anybody' }
   })
   const built = [...open, ...rest.map((row) => ({ ...row, who: 'devices' }))]

@@ -41,7 +41,10 @@ const NOT_PROVOCABLE: readonly NotProvocable[] = [
   },
   {
     answer: '500 INTERNAL',
-    operations: ['getHealth', 'headHealth'],
+    operations: [
+      ...['getHealth', 'headHealth', 'getTrustPage', 'headTrustPage'],
+      ...['getTrustFile', 'headTrustFile'],
+    ],
     reason: 'they touch nothing that could fail',
   },
   {

@@ -48,6 +48,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   hash: '00',
   ticket: 'none',
   id: '1',
+  name: 'works',
 }
 
 /** The request of a case. */

@@ -3,6 +3,8 @@
  * @module
  */
 
+import { createAuthority } from '../../../src/tls/authority.ts'
+import { trustFile } from '../../../src/tls/trust-page.ts'
 import { zipOf } from '../../support/make-zip.ts'
 import { casesOf, withFields, withHead, type Case, type CaseOf } from './case.ts'
 import { downloadCases, pushImage } from './file-cases.ts'
@@ -41,12 +43,29 @@ function pushGroup({ phone }: Station): Promise<void> {
   return phone.pushFile('Group', 'two.zip', zipOf({ name: 'a' }, { name: 'b/c' }))
 }
 
+const { cert } = createAuthority('clipgate', ['10.0.0.0/8'], Date.now())
+
+const TRUSTED: CaseOf = {
+  options: { trust: (path) => trustFile(path, { cert, fingerprint: '', urls: [] }) },
+  request: { isAnonymous: true },
+}
+
 export const PHONE_PAGE_CASES: readonly Case[] = [
   ...withHead([
     ...casesOf('getPhonePage', [
       [200, 'to anybody', { request: { isAnonymous: true } }],
       [304, 'to a browser that has it', withFields('If-None-Match: *')],
       ['NOT_FOUND', 'where it is switched off', OFF],
+    ]),
+    ...casesOf('getTrustPage', [
+      [200, 'to anybody', TRUSTED],
+      ['NOT_FOUND', 'where there is nothing to trust'],
+    ]),
+    ...casesOf('getTrustFile', [
+      [200, 'with the page for a test', TRUSTED],
+      [200, 'with the certificate', { ...TRUSTED, params: { name: 'clipgate.crt' } }],
+      [200, 'with the profile', { ...TRUSTED, params: { name: 'clipgate.mobileconfig' } }],
+      ['NOT_FOUND', 'where there is none of that name', { ...TRUSTED, params: { name: 'x' } }],
     ]),
     ...downloadCases('getByTicket').map((one) => ({ ...one, ...BY_TICKET })),
     ...casesOf('getByTicket', [
