@@ -25,4 +25,13 @@ describe('the daemon in the panel', needs('chromium'), () => {
     assert.equal(await card.getByText('0.0.0.0').count(), 0)
     assertCalm()
   })
+
+  it('shows the fingerprint that a phone shows before it trusts the authority', async (t) => {
+    const args = ['--clipboard', 'none', '--tls', 'local', '--tls-listen', '127.0.0.1:0']
+    const { page, daemon, assertCalm } = await openPanel(t, { args })
+    const { tls } = JSON.parse((await daemon.run('status', '--json')).stdout)
+    const card = page.getByRole('region', { name: 'This computer' })
+    await card.getByText(tls.fingerprint, { exact: true }).waitFor()
+    assertCalm()
+  })
 })

@@ -225,6 +225,7 @@ export const chinese: Words = {
     clipboard: '剪贴板',
     clipboards: { x11: 'X11', wayland: 'Wayland', macos: 'macOS', windows: 'Windows' },
     listeners: { gateway: '供手机使用', tls: '供手机使用（HTTPS）', control: '此页面' },
+    authority: '手机信任前显示的指纹',
     peer: '已加入',
     peerStates: {
       stopped: '未连接',

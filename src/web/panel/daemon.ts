@@ -38,7 +38,7 @@ export function createDaemonView() {
 }
 
 function factsOf({ status, addresses }: PanelState): readonly Fact[] {
-  const { clipboard, listeners, peers, bus, storage, mode, startedAt } = status
+  const { clipboard, listeners, peers, bus, storage, mode, startedAt, tls } = status
   const staged = words.uploads(storage.stagedUploads, formatBytes(storage.stagedBytes))
   const names: Readonly<Record<string, string>> = words.clipboards
   const name = names[clipboard] ?? clipboard
@@ -46,13 +46,17 @@ function factsOf({ status, addresses }: PanelState): readonly Fact[] {
     { key: 'clipboard', term: words.clipboard, lines: [name], trouble: status.clipboardError },
     ...listeners.map(({ name, urls, error }) => {
       const term = words.listeners[name]
-      const secure = status.tls?.urls ?? []
+      const secure = tls?.urls ?? []
       const plain = addresses.map(({ url }) => url).filter((url) => !secure.includes(url))
       // Nobody can connect to "all addresses".
       const reachable = urls.some(isWildcard) ? plain : urls
       const lines = name === 'tls' ? secure : reachable
-      return { key: `listener ${name}`, term, lines, isCode: true, trouble: error }
+      const trouble = error ?? (name === 'tls' ? (tls?.error ?? null) : null)
+      return { key: `listener ${name}`, term, lines, isCode: true, trouble }
     }),
+    ...(tls?.fingerprint
+      ? [{ key: 'authority', term: words.authority, lines: [tls.fingerprint], isCode: true }]
+      : []),
     ...peers.map(({ name, state, error }) => {
       const lines = [`${name}: ${words.peerStates[state]}`]
       return { key: `peer ${name}`, term: words.peer, lines, trouble: error }

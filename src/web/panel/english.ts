@@ -233,6 +233,7 @@ export const english = {
     clipboard: 'Clipboard',
     clipboards: { x11: 'X11', wayland: 'Wayland', macos: 'macOS', windows: 'Windows' },
     listeners: { gateway: 'For phones', tls: 'For phones, HTTPS', control: 'This page' },
+    authority: 'Fingerprint that phones show before they trust it',
     peer: 'Joined',
     peerStates: {
       stopped: 'not linked',
