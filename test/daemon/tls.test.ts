@@ -85,15 +85,26 @@ describe('a daemon with TLS', () => {
     assert.equal(tls.error, undefined)
   })
 
-  it('reads a certificate again that has changed, and cuts no stream', async (t) => {
+  it('reads a certificate again that has changed, under load, and cuts nothing', async (t) => {
     const { start, authority, clock, logger, second, tlsCert, tlsKey } = await setUp(t)
     const { ready, admin } = await start()
     const [, url = ''] = ready.listening
     const { username, password } = await admin.pair(NEW_PHONE)
     const auth = `${username}:${password}`
-    const stream = await ask(`${url}/api/sse/clipboard`, { ca: authority.cert, auth })
+    const trusting = { ca: authority.cert, auth }
+    const stream = await ask(`${url}/api/sse/clipboard`, trusting)
     await once(stream, 'data')
     assert.equal(await served(url, authority.cert), 'first')
+    const upload = request(`${url}/file/a`, { agent: false, method: 'PUT', ...trusting })
+    upload.write('begun, ')
+    let isOver = false
+    const comeAndGo = async (): Promise<void> => {
+      while (!isOver) {
+        const answer = await ask(`${url}/healthz`, { ca: authority.cert })
+        assert.equal(answer.resume().statusCode, 204)
+      }
+    }
+    const load = Promise.all([comeAndGo(), comeAndGo(), comeAndGo()])
 
     // One of the two is written before the other.
     const told = async (message: string): Promise<void> => {
@@ -111,6 +122,10 @@ describe('a daemon with TLS', () => {
     const { tls } = await admin.status()
     assert.deepEqual([tls?.error, tls?.urls[0]?.includes('other.example')], [undefined, true])
     assert.doesNotMatch(logger.text, /PRIVATE|BEGIN/)
+    isOver = true
+    await load
+    const [stored] = await once(upload.end('and done'), 'response')
+    assert.equal(stored.resume().statusCode, 200)
     clock.advance(30_000)
     await once(stream, 'data')
   })
@@ -175,21 +190,30 @@ describe('a daemon with TLS and an authority of its own', () => {
     assert.equal(await readFile(inFolder(folder), 'utf8'), ca)
   })
 
-  it('makes its certificate anew before that ends', async (t) => {
+  it('makes its certificate anew before that ends, and cuts no stream', async (t) => {
     const { start, folder, clock, logger } = await setUp(t, local)
     // The clients of this test live in the present.
     clock.jump(-370 * 86_400_000)
     const { ready, admin } = await start()
     const before = (await admin.status()).tls?.notAfter ?? ''
+    const { username, password } = await admin.pair(NEW_PHONE)
+    const [, url = ''] = ready.listening
+    const ca = await readFile(inFolder(folder), 'utf8')
+    const auth = `${username}:${password}`
+    // By the clock of the client the first certificate has ended.
+    const options = { ca, auth, rejectUnauthorized: false }
+    const stream = await ask(`${url}/api/sse/clipboard`, options)
+    await once(stream, 'data')
     clock.jump(370 * 86_400_000)
     clock.advance(LOOK_MS)
     while (!logger.text.includes('another one'))
       await new Promise((resolve) => setImmediate(resolve))
     const after = (await admin.status()).tls?.notAfter ?? ''
     assert.ok(Date.parse(after) - Date.parse(before) >= 370 * 86_400_000)
-    const ca = await readFile(inFolder(folder), 'utf8')
-    assert.equal(await served(ready.listening[1] ?? '', ca), 'clipgate')
+    assert.equal(await served(url, ca), 'clipgate')
     assert.doesNotMatch(logger.text, /PRIVATE|BEGIN/)
+    clock.advance(30_000)
+    await once(stream, 'data')
   })
 
   it('refuses an authority that others may read, that is none, or that is over', async (t) => {
