@@ -29,7 +29,7 @@ const RENEW = 'renew it where it came from; the daemon reads the new one by itse
 
 const AGAIN = 'start the daemon again; if that does not help, please report it'
 
-const SET_CLOCK = 'set the clock: sudo timedatectl set-ntp true, or have it made anew'
+const SET_CLOCK = 'set the clock: sudo timedatectl set-ntp true, or get another one'
 
 /** Looks at the certificate that is served, or at the one that a start would serve. */
 export async function checkHttps(situation: Situation): Promise<Verdict> {

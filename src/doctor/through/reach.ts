@@ -149,11 +149,11 @@ async function within<Value>(
   }
 }
 
-/** What a handshake has shown. */
+/** The certificate and the versions that a handshake has shown. */
 export interface Handshake {
-  /** What is wrong with the certificate, as a code of OpenSSL. */
+  /** The fault of the certificate, as a code of OpenSSL. */
   readonly flaw: string | undefined
-  /** Of TLS and of HTTP. */
+  /** The versions of TLS and of HTTP. */
   readonly versions: string
   /** Unix milliseconds. */
   readonly notAfter: number
