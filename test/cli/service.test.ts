@@ -223,13 +223,29 @@ describe('clipgate service, with systemd', () => {
     assert.match((await service('install', desktop)).stdout, /^CLIPGATE_LOG_LEVEL is set here,/m)
   })
 
-  it('is not installed beside a daemon that was started otherwise', async (t) => {
+  it('neither begins beside a daemon that was started otherwise, nor ends it', async (t) => {
     const desktop = await open(t)
     // On the data directory of the desktop.
     await startDaemonProcess(t, { folder: desktop.home, args: ['--headless'] })
     const { code, errors } = await service('install', desktop)
     assert.equal(code, 1)
     assert.match(errors.join('\n'), /^Cannot start the service .*: clipgate stop$/)
+    assert.equal(existsSync(fileOf(desktop)), false)
+    const { stdout } = await service('remove', desktop)
+    assert.match(
+      stdout,
+      /^There was no service to remove\.\nclipgate runs on: .*: clipgate stop\n$/,
+    )
+  })
+
+  it('is removed although its settings cannot be read, and says that', async (t) => {
+    const desktop = await open(t)
+    await service('install', desktop)
+    await execute('sh', [join(desktop.home, 'bin/stop')])
+    await writeFile(join(desktop.home, 'config/clipgate/config.json'), '{"grace":"soon"}')
+    const { code, stdout } = await service('remove', desktop)
+    assert.equal(code, 0)
+    assert.match(stdout, /^Removed: .*\n.*grace.*\n$/)
     assert.equal(existsSync(fileOf(desktop)), false)
   })
 

@@ -1,5 +1,6 @@
 /** `clipgate service`: lets clipgate start by itself, by whatever starts programs here. @module */
 
+import { DomainError } from '../../core/domain-error.ts'
 import { closest } from '../../lib/closest.ts'
 import type { Surroundings } from '../../daemon/folders.ts'
 import { openRunning } from '../../daemon/open-admin.ts'
@@ -86,8 +87,22 @@ async function remove(call: Invocation, manager: ServiceManager): Promise<number
   const line = before.isInstalled
     ? 'Removed: clipgate no longer starts by itself. Devices and settings stay as they are.'
     : 'There was no service to remove.'
-  printResult(call, toJson(await manager.state()), [line])
+  // One alone runs on a data directory: where the service did, nothing is left.
+  const more = before.isRunning ? [] : await describeLeft(call)
+  printResult(call, toJson(await manager.state()), [line, ...more])
   return 0
+}
+
+/** Says that a daemon goes on, or why that is not known: the service is removed all the same. */
+async function describeLeft(call: Invocation): Promise<readonly string[]> {
+  try {
+    const { dataDir } = readOwnSettings(call).settings
+    if ((await openRunning(dataDir)) === undefined) return []
+    return ['clipgate runs on: it was started otherwise; to end it: clipgate stop']
+  } catch (error) {
+    if (error instanceof CommandError || error instanceof DomainError) return [error.message]
+    throw error
+  }
 }
 
 /** Reads what the service will read: it does not have the variables of this shell. */
