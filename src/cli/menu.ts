@@ -22,7 +22,7 @@ export async function openFromMenu(call: SettingsInvocation): Promise<number> {
   const { where } = call.shell
   const { dataDir } = call.settings
   const running = (await openRunning(dataDir)) ?? (await start(call))
-  const path = await writeOpeningFile(dataDir, await running.panelUrl())
+  const path = await writeOpeningFile(dataDir, await running.panelUrl(), where)
   const opener = await startOpener(path, where)
   const reason = opener === undefined ? 'there is none' : await reasonOf(once(opener, 'exit'))
   if (reason === undefined) return 0

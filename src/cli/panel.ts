@@ -27,7 +27,7 @@ export async function runPanel(call: SettingsInvocation): Promise<number> {
     return 0
   }
   if (!args.flag('print') && hasDesktop(shell.where)) {
-    const path = await writeOpeningFile(settings.dataDir, url)
+    const path = await writeOpeningFile(settings.dataDir, url, shell.where)
     if (await openPath(path, shell.where)) {
       print(shell, 'The panel opens in your browser. If it does not: clipgate panel --print')
       return 0

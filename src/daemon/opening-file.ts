@@ -4,17 +4,20 @@
  * The browser is given the file and not the address itself: other users of the machine can read the
  * arguments of programs, and the address opens the panel. The file is as private as the token of
  * the commands beside it, and what it holds ends with the daemon; it is removed anyway, once
- * the browser has had the time to read it.
+ * the browser has had the time to read it. For a browser in a sandbox it is in a private folder of
+ * that, and a link in its place.
  * @module
  */
 
-import { unlink } from 'node:fs/promises'
+import { readlink, symlink, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { replaceFile } from '../lib/atomic-file.ts'
+import { renameOver, replaceFile, temporaryPath } from '../lib/atomic-file.ts'
 import type { Clock } from '../lib/clock.ts'
 import { describeFailure } from '../lib/describe-failure.ts'
+import { findSandbox } from '../lib/open-path.ts'
 import { hasCode } from '../lib/system-error.ts'
 import type { Logger } from '../ports/logger.ts'
+import type { Surroundings } from './folders.ts'
 
 const NAME = 'open-panel.html'
 
@@ -25,8 +28,18 @@ const EARLIER_KEY = 'panel.key'
 const KEPT_MS = 60_000
 
 /** Writes the file in the place of an earlier one. @returns Its path. */
-export async function writeOpeningFile(dataDir: string, url: string): Promise<string> {
-  const path = join(dataDir, NAME)
+export async function writeOpeningFile(
+  dataDir: string,
+  url: string,
+  where: Surroundings,
+): Promise<string> {
+  const known = join(dataDir, NAME)
+  const sandbox = await findSandbox('text/html', where)
+  const path = sandbox === undefined ? known : join(sandbox, `clipgate-${NAME}`)
+  const earlier = await targetOf(known)
+  if (earlier !== undefined && earlier !== path) await unlinkIfThere(earlier)
+  // Before the file: the daemon finds by the link what it has to remove.
+  if (path !== known) await replaceLink(known, path)
   await replaceFile(path, pageTo(url))
   return path
 }
@@ -57,13 +70,32 @@ export class OpeningFile {
   }
 
   async #unlink(name: string): Promise<void> {
+    const path = join(this.#dataDir, name)
     try {
-      await unlink(join(this.#dataDir, name))
+      const target = await targetOf(path)
+      if (target !== undefined) await unlinkIfThere(target)
+      await unlinkIfThere(path)
     } catch (error) {
-      if (hasCode(error, 'ENOENT')) return
       this.#logger.warn(`Cannot remove ${name}`, { ...describeFailure(error) })
     }
   }
+}
+
+/** Where a link leads; `undefined` for anything else, and nothing. */
+function targetOf(path: string): Promise<string | undefined> {
+  return readlink(path).catch(() => undefined)
+}
+
+async function replaceLink(path: string, target: string): Promise<void> {
+  const temporary = temporaryPath(path)
+  await symlink(target, temporary)
+  await renameOver(temporary, path)
+}
+
+async function unlinkIfThere(path: string): Promise<void> {
+  await unlink(path).catch((error: unknown) => {
+    if (!hasCode(error, 'ENOENT')) throw error
+  })
 }
 
 /** A delay of zero keeps the file out of the history of the tab. */

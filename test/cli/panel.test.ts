@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { watch } from 'node:fs'
-import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { chmod, lstat, mkdir, readdir, readFile, realpath, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { hasDesktop } from '../../src/cli/panel.ts'
@@ -83,6 +83,37 @@ describe('clipgate panel', () => {
     await run(['panel'], { environment })
     assert.match(await readFile(path, 'utf8'), /^<!doctype html>/)
     assert.equal((await stat(path)).mode & 0o777, 0o600)
+  })
+
+  it('gives a browser in a sandbox the file where that one reads', async (t) => {
+    const { run, dataDir } = await beside(t)
+    const link = join(dataDir, 'open-panel.html')
+    const home = await temporaryFolder(t)
+    const [snap, flatpak] = [join(home, 'snap/firefox/common'), join(home, '.var/app/org.x.Web')]
+    for (const path of [snap, flatpak]) await mkdir(path, { recursive: true })
+    const name = 'clipgate-open-panel.html'
+    for (const [entry, path] of [
+      ['firefox_firefox.desktop', join(snap, name)],
+      ['org.x.Web.desktop', join(flatpak, name)],
+      // Not from a snap, never started, not known, and nothing that a menu has.
+      ['firefox.desktop', link],
+      ['chromium_chromium.desktop', link],
+      ['', link],
+      ['../../../x.desktop', link],
+    ] as const) {
+      const { PATH, opened } = await fakeOpener(t)
+      const script = `#!/bin/sh\ntest "$*" = 'query default text/html' && echo '${entry}'\n`
+      await writeFile(join(PATH, 'xdg-mime'), script, { mode: 0o755 })
+      await run(['panel'], { environment: { PATH, DISPLAY: ':1' }, home })
+      assert.deepEqual(await opened(), ['1', path])
+      assert.equal((await stat(path)).mode & 0o777, 0o600)
+      // Such a browser is in no other folder, nor does a link lead it there.
+      assert.ok((await lstat(path)).isFile())
+      assert.match(await readFile(path, 'utf8'), /^<!doctype html>/)
+      assert.equal(await realpath(link), await realpath(path), 'the daemon finds it')
+      const left = await Promise.all([snap, flatpak].map((folder) => readdir(folder)))
+      assert.deepEqual(left.flat(), path === link ? [] : [name])
+    }
   })
 
   it('prints the URL where there is no desktop, no opener, or when it is told to', async (t) => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { OpeningFile, writeOpeningFile } from '../../src/daemon/opening-file.ts'
@@ -9,13 +9,16 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const URL = 'http://127.0.0.1:42721/?a#token'
 
+/** Where no desktop names a browser. */
+const WHERE = { platform: 'linux', environment: { PATH: '' }, home: '/nonexistent' } as const
+
 describe('the file that leads a browser to the panel', () => {
   it('is removed a minute after the last address was given, however many there were', async (t) => {
     const folder = await temporaryFolder(t)
     const clock = new FakeClock()
     const file = new OpeningFile(folder, { clock, logger: new CaptureLogger() })
     file.removeLater()
-    await writeOpeningFile(folder, URL)
+    await writeOpeningFile(folder, URL, WHERE)
     clock.advance(40_000)
     file.removeLater()
     assert.equal(clock.pending, 1)
@@ -38,11 +41,23 @@ describe('the file that leads a browser to the panel', () => {
     assert.deepEqual([await readdir(folder), clock.pending, logger.text], [['other'], 0, ''])
   })
 
+  it('goes from the folder of a browser too', async (t) => {
+    const [folder, sandbox] = [await temporaryFolder(t), await temporaryFolder(t)]
+    const path = join(sandbox, 'clipgate-open-panel.html')
+    for (const isThere of [true, false]) {
+      if (isThere) await writeFile(path, '')
+      await symlink(path, join(folder, 'open-panel.html'))
+      const logger = new CaptureLogger()
+      await new OpeningFile(folder, { clock: new FakeClock(), logger }).remove()
+      assert.deepEqual([await readdir(folder), await readdir(sandbox), logger.text], [[], [], ''])
+    }
+  })
+
   it('that cannot be removed is in the log, and stops nothing', async (t) => {
     const folder = await temporaryFolder(t)
     const logger = new CaptureLogger()
     await mkdir(join(folder, 'panel.key'))
-    await writeOpeningFile(folder, URL)
+    await writeOpeningFile(folder, URL, WHERE)
     await new OpeningFile(folder, { clock: new FakeClock(), logger }).remove()
     assert.deepEqual(await readdir(folder), ['panel.key'])
     assert.match(logger.text, /Cannot remove panel\.key/)
