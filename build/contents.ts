@@ -2,7 +2,7 @@
 
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { compress, type Entry, type FileEntry } from './archive.ts'
 import type { Inside } from './nodes.ts'
 import { formatPartsList, readManifest, readParts } from './parts.ts'
@@ -28,6 +28,13 @@ const ICONS: readonly (readonly [file: string, path: string])[] = [
   ['icon-192.png', 'icons/hicolor/192x192/apps/clipgate.png'],
 ]
 
+/** A word by the way, such as " ([why](decisions/007.md))", and a sentence such as " [All](all.md)." */
+const ASIDE = /\s(?:\(\[(?:why|how|all)\b[^\]]*\]\(([^)\s]+)\)\)|\[All\b[^\]]*\]\(([^)\s]+)\)\.)/g
+
+/** Code, in which nothing is a link; an image of HTML; an image or a link. */
+const LINK =
+  /^( {0,3})(```+|~~~+).*?^\1\2 *$|`[^`\n]+`|<picture>.*?<\/picture>|<img [^>]*>|(!?)\[((?:[^[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)/gms
+
 /** Where each shell looks for completions, below `share` of a prefix. */
 const COMPLETIONS: readonly (readonly [shell: string, path: string])[] = [
   ['bash', 'bash-completion/completions/clipgate'],
@@ -42,7 +49,7 @@ export function npmFiles(project: string): readonly FileEntry[] {
     ...recipes(project),
     ...documents(project),
   ]
-  return paths.map((path) => fileOf(project, path))
+  return withLiveLinks(paths.map((path) => fileOf(project, path)))
 }
 
 /** Where a package has the program. */
@@ -63,7 +70,7 @@ export function programFiles(project: string, { prefix, zsh, inside }: Place): r
     content,
   })
   const read = (path: string) => readFileSync(join(project, path))
-  return [
+  return withLiveLinks([
     ...own.map((file) => ({ ...file, path: `${prefix}lib/clipgate/${file.path}` })),
     ...(inside === undefined
       ? [{ path: `${prefix}bin/clipgate`, target: `../lib/clipgate/${MAIN}` }]
@@ -80,13 +87,13 @@ export function programFiles(project: string, { prefix, zsh, inside }: Place): r
     ...COMPLETIONS.map(([shell, path]) => share(path, completion(project, shell))),
     share('applications/clipgate.desktop', Buffer.from(menuEntry(project, prefix))),
     ...ICONS.map(([file, path]) => share(path, read(`dist/clipgate-files/phone/${file}`))),
-  ]
+  ])
 }
 
 /** The program for Windows, with its Node, in one folder. */
 export function windowsFiles(project: string, inside: Inside): readonly FileEntry[] {
   const pages = [...documents(project), 'CHANGELOG.md'].map((path) => fileOf(project, path))
-  return [
+  return withLiveLinks([
     ...ownFiles(project),
     ...pages,
     launcher('clipgate.cmd', WINDOWS_LAUNCHER),
@@ -94,7 +101,7 @@ export function windowsFiles(project: string, inside: Inside): readonly FileEntr
     ...inside.packages,
     { path: 'LICENSE.txt', content: Buffer.from(copyright(project, inside)) },
     { path: 'clipgate.cdx.json', content: partsList(project, inside) },
-  ]
+  ])
 }
 
 /** The program with its Node where nothing else is, not even a shell. */
@@ -111,6 +118,29 @@ export function imageFiles(project: string, inside: Inside): readonly Entry[] {
     }),
     { path: 'usr/bin/clipgate', target: `../lib/clipgate/${MAIN}` },
   ]
+}
+
+/** Leaves the words of links that lead out of the package, and no picture that it does not have. */
+function withLiveLinks<Each extends Entry>(entries: readonly Each[]): readonly Each[] {
+  const paths = new Set<string>()
+  for (let { path } of entries) for (; path !== '.'; path = dirname(path)) paths.add(path)
+  return entries.map((entry) => {
+    if (!('content' in entry) || !/^(?!.*node_modules\/).*\.md$/.test(entry.path)) return entry
+    const leads = (link: string): boolean => {
+      const [file = ''] = link.split('#')
+      const path = join(dirname(entry.path), decodeURIComponent(file)).replace(/\/$/, '')
+      return file === '' || /^[a-z][a-z+.-]*:/i.test(link) || paths.has(path)
+    }
+    const text = Buffer.from(entry.content)
+      .toString()
+      .replace(ASIDE, (all, one: string, other: string) => (leads(one ?? other) ? all : ''))
+      .replace(LINK, (all: string, _indent, _fence, image, words?: string, link?: string) => {
+        if (words !== undefined) return leads(String(link)) ? all : image ? '' : words
+        const sources = [...all.matchAll(/\ssrc(?:set)?="([^"\s]+)/g)]
+        return !all.startsWith('<') || sources.every(([, path = '']) => leads(path)) ? all : ''
+      })
+    return { ...entry, content: Buffer.from(text) }
+  })
 }
 
 /** What the program is made of, and reads while it runs. */

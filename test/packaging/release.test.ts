@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
 import { cp, mkdir, readFile, readdir, writeFile, readlink, stat, symlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -6,6 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { onlyAtNight } from '../support/night.ts'
 import { needs } from '../support/requirements.ts'
+import { windowsFiles } from '../../build/contents.ts'
 import { NODES } from '../../build/nodes.ts'
 import { BUNDLED } from '../../build/packages.js'
 import { readManifest } from '../../build/parts.ts'
@@ -206,6 +208,41 @@ describe('a release', needs('make', 'tar', 'ar', 'dpkg-deb', 'sha256sum'), () =>
         (path) => !pages.has(`${docs}/${path}`) || !pages.has(`package/${path}`),
       )
       assert.deepEqual(missing, [], page)
+    }
+  })
+
+  it('links in its pages to nothing that it does not have', async () => {
+    const inside = { program: Buffer.alloc(0), packages: [], license: '', parts: [] }
+    for (const [name, unpack] of [
+      ['npm', (to: string) => execute('tar', ['-xzf', join(release, NPM_PACKAGE), '-C', to])],
+      ['archive', (to: string) => execute('tar', ['-xzf', join(release, ARCHIVE), '-C', to])],
+      ['deb', (to: string) => execute('dpkg-deb', ['-x', join(release, DEB), to])],
+      [
+        'windows',
+        async (to: string) => {
+          for (const { path, content } of windowsFiles(join(folder, 'one'), inside)) {
+            await mkdir(dirname(join(to, path)), { recursive: true })
+            await writeFile(join(to, path), content)
+          }
+        },
+      ],
+    ] as const) {
+      const root = join(folder, 'links', name)
+      await mkdir(root, { recursive: true })
+      await unpack(root)
+      const pages = (await readdir(root, { recursive: true })).filter((path) => /\.md$/.test(path))
+      assert.ok(pages.length > 15, `${name}: ${pages.length} pages`)
+      let alive = 0
+      for (const page of pages) {
+        const text = await readFile(join(root, page), 'utf8')
+        const prose = text.replace(/^( {0,3})(```+).*?^\1\2 *$|`[^`\n]+`/gms, 'code')
+        for (const [, link = ''] of prose.matchAll(/(?:\]\(|src(?:set)?=")([^)"#\s]+)/g)) {
+          if (/^[a-z]+:/.test(link)) continue
+          assert.ok(existsSync(join(root, dirname(page), link)), `${name}: ${page}: ${link}`)
+          alive += 1
+        }
+      }
+      assert.ok(alive > 100, `${name}: ${alive} links`)
     }
   })
 
