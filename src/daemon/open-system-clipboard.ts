@@ -2,6 +2,7 @@
 
 import { UnusableYet } from '../desktop/clipboard-errors.ts'
 import type { AdapterOptions } from '../desktop/read-copy.ts'
+import { MAY_HIDE, mayHideFromX11 } from '../desktop/wayland/data-control.ts'
 import { messageOf } from '../lib/describe-failure.ts'
 import type { ClipboardKind, SystemClipboard } from '../ports/system-clipboard.ts'
 import { ownSurroundings, type Surroundings } from './folders.ts'
@@ -67,6 +68,9 @@ async function openKind(
   switch (kind) {
     case 'x11': {
       const { X11Clipboard } = await import('../desktop/x11/x11-clipboard.ts')
+      if (await mayHideFromX11(env, options)) {
+        options.logger.warn('Using the clipboard of x11', { reason: MAY_HIDE })
+      }
       return X11Clipboard.open({ ...options, display: env['DISPLAY'] })
     }
     case 'wayland': {

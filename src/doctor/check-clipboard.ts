@@ -1,7 +1,8 @@
 /**
  * Which system clipboard is in use, or would be, and what keeps it from that. On request it also
  * copies a text, an image and a file, and reads them back as another program: a report about a
- * clipboard that nobody here has needs to say how that went.
+ * clipboard that nobody here has needs to say how that went. Where X11 is the way to the clipboard
+ * of a Wayland desktop, a program of that reads them as well.
  * @module
  */
 
@@ -14,10 +15,13 @@ import { readVersion } from '../daemon/version.ts'
 import { UnusableYet } from '../desktop/clipboard-errors.ts'
 import { ClipboardReconciler, NEVER_PAUSED } from '../desktop/clipboard-reconciler.ts'
 import { COPY_LIMITS } from '../desktop/read-copy.ts'
-import { prepareWatch } from '../desktop/wayland/watch-command.ts'
+import { MAY_HIDE, mayHideFromX11 } from '../desktop/wayland/data-control.ts'
+import { prepareWatch, toolEnvironment } from '../desktop/wayland/watch-command.ts'
+import { pasteCopy } from '../desktop/wayland/wl-paste.ts'
 import { XConnection } from '../desktop/x11/x-connection.ts'
 import { systemClock } from '../lib/clock.ts'
 import { messageOf } from '../lib/describe-failure.ts'
+import { findProgram } from '../lib/find-program.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { ClipboardKind, CopiedContent, OfferedContent } from '../ports/system-clipboard.ts'
 import { fine, findingOf, hint, problem, type Finding, type Verdict } from './finding.ts'
@@ -44,7 +48,7 @@ export async function checkClipboard(situation: Situation): Promise<Verdict> {
       : 'start the daemon again from a terminal of the desktop session'
     return problem(`${clipboard}: ${clipboardError}`, fix)
   }
-  if (clipboard !== 'none') return fine(`${clipboard} is in use`)
+  if (clipboard !== 'none') return judgeWay(clipboard, `${clipboard} is in use`, machine)
   if (settings.headless) return fine('none: headless')
   if (settings.clipboard === 'none') return fine('none is wanted')
   if (daemon !== undefined && daemon.status.mode === 'desktop') return fine('none is in use')
@@ -52,10 +56,11 @@ export async function checkClipboard(situation: Situation): Promise<Verdict> {
   if (isTold === true) return fine('none: the daemon was started headless')
 
   const found = await findUsable(situation)
-  const isUsable = typeof found === 'string'
-  if (daemon === undefined) return isUsable ? fine(`${found} would be used`) : found
-  if (isTold === false && !isUsable) return found
-  const why = isUsable ? `${found} could be reached` : found.detail
+  if ('kind' in found && daemon === undefined) {
+    return judgeWay(found.kind, `${found.words} would be used`, machine)
+  }
+  if ('ok' in found && (daemon === undefined || isTold === false)) return found
+  const why = 'kind' in found ? `${found.words} could be reached` : found.detail
   return hint(
     `the daemon is headless; from here, ${why}`,
     'if that is not wanted, start the daemon from a terminal of the desktop session',
@@ -74,8 +79,23 @@ async function wasToldHeadless(pid: number, machine: Machine): Promise<boolean |
   return environment.split('\0').includes('CLIPGATE_HEADLESS=true')
 }
 
-/** Names the clipboard that a start would use, or says why it would use none. */
-async function findUsable({ settings, machine }: Situation): Promise<string | Verdict> {
+/** X11 works as well beside a compositor that hides its clipboard from it: nothing else tells. */
+async function judgeWay(kind: string, detail: string, { environment }: Machine): Promise<Verdict> {
+  const mayHide = kind === 'x11' && (await mayHideFromX11(environment, { clock: systemClock }))
+  if (!mayHide) return fine(detail)
+  const fix =
+    'if DISPLAY is of that desktop: start it with WAYLAND_DISPLAY, and without --clipboard'
+  return hint(`${detail}, and ${MAY_HIDE}`, fix)
+}
+
+/** A clipboard that a start would use, and what there is to say of it. */
+interface Usable {
+  readonly kind: ClipboardKind
+  readonly words: string
+}
+
+/** Finds the clipboard that a start would use, or says why it would use none. */
+async function findUsable({ settings, machine }: Situation): Promise<Usable | Verdict> {
   const { environment } = machine
   const kinds =
     settings.clipboard === undefined || settings.clipboard === 'none'
@@ -86,17 +106,18 @@ async function findUsable({ settings, machine }: Situation): Promise<string | Ve
     const name = `${kind}${nameOfPlace(kind, environment)}`
     try {
       await reach(kind, environment)
-      return [name, ...reasons].join('; ')
+      return { kind, words: [name, ...reasons].join('; ') }
     } catch (error) {
       reasons.push(`${name} cannot be used: ${messageOf(error)}`)
-      if (error instanceof UnusableYet) return problem(reasons.join('; '), AND_GOES_ON)
+      if (error instanceof UnusableYet) break
     }
   }
   if (kinds.length === 0) {
     reasons.push('neither WAYLAND_DISPLAY nor DISPLAY is set: this is no desktop session')
   }
+  const reason = reasons.join('; ')
   const fix = `${FROM_DESKTOP}, for DISPLAY, XAUTHORITY and WAYLAND_DISPLAY, ${HEADLESS}`
-  return problem(reasons.join('; '), fix)
+  return problem(reason, INSTALL.test(reason) ? AND_GOES_ON : fix)
 }
 
 function nameOfPlace(kind: ClipboardKind, environment: Machine['environment']): string {
@@ -126,6 +147,9 @@ const PNG: Buffer = Buffer.from(
 )
 
 const NOT_SEEN = 'no other program hears of it'
+
+const HIDDEN =
+  'with a compositor that has data-control, leave out --clipboard; else please report it'
 
 const REPORT = 'please report it, with all that "clipgate doctor --try-clipboard" says'
 
@@ -172,7 +196,8 @@ export async function tryClipboard(
       const [[copied]] = await Promise.all([coming, writer.offer(content)])
       const came = `came back after ${Math.round(systemClock.monotonic() - startedAt)} ms`
       const difference = differenceOf(copied, content)
-      return difference === undefined ? fine(came) : problem(`${came}, ${difference}`, REPORT)
+      if (difference !== undefined) return problem(`${came}, ${difference}`, REPORT)
+      return name === 'x11' ? await readThroughWayland(content, came, machine) : fine(came)
     } catch (error) {
       const late = `did not come back within ${COPY_MS / 1000} s: ${trouble ?? NOT_SEEN}`
       return problem(signal.aborted ? late : messageOf(error), REPORT)
@@ -185,7 +210,10 @@ export async function tryClipboard(
     await writeFile(path, TEXT)
     const tried: Finding[] = [findingOf('clipboard-system', fine(describe(name, machine)))]
     for (const content of samples(path)) {
-      tried.push(findingOf(`clipboard-${content.kind}`, await tryOne(content)))
+      const verdict = await tryOne(content)
+      tried.push(findingOf(`clipboard-${content.kind}`, verdict))
+      // The others would not come through either, after as long.
+      if (verdict.fix === HIDDEN) break
     }
     return tried
   } catch (error) {
@@ -193,6 +221,29 @@ export async function tryClipboard(
   } finally {
     await Promise.allSettled([writer.close(), reader.close()])
     await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Reads what X11 programs read as a program of the Wayland desktop would, where that is one. */
+async function readThroughWayland(
+  content: OfferedContent,
+  came: string,
+  { environment }: Machine,
+): Promise<Verdict> {
+  if ((environment['WAYLAND_DISPLAY'] ?? '') === '') return fine(came)
+  const env = toolEnvironment(environment)
+  if ((await findProgram('wl-paste', env)) === undefined) {
+    return hint(`${came}; it was not read as a program of Wayland`, 'for that: wl-clipboard')
+  }
+  const signal = AbortSignal.timeout(ANSWER_MS)
+  try {
+    const read = await pasteCopy({ env, clock: systemClock, limits: COPY_LIMITS, signal })
+    const isNothing = read === undefined || read === 'overtaken'
+    const difference = isNothing ? 'but not' : differenceOf(read, content)
+    if (difference === undefined) return fine(`${came}, to programs of Wayland as well`)
+    return problem(`${came}, ${difference} to programs of Wayland`, HIDDEN)
+  } catch (error) {
+    return problem(`${came}; as a program of Wayland: ${messageOf(error)}`, HIDDEN)
   }
 }
 

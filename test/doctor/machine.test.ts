@@ -7,6 +7,7 @@ import { describe, it } from 'node:test'
 import type { Finding } from '../../src/doctor/finding.ts'
 import type { DiskNumbers } from '../../src/doctor/situation.ts'
 import type { DaemonStatus } from '../../src/ports/admin.ts'
+import { FakeWayland } from '../desktop/wayland/support/fake-wayland.ts'
 import { startDaemonProcess } from '../support/daemon-process.ts'
 import { STATUS } from '../support/fake-admin.ts'
 import { holdDataDirectory } from '../support/held-data-directory.ts'
@@ -242,6 +243,10 @@ describe('clipgate doctor, before a start', () => {
     const environment = { DISPLAY: display }
     const findings = await check(t, { options: { clipboard: 'x11' }, environment })
     findings.expect('clipboard', new RegExp(`^ok x11 on ${display} would be used`))
+    const { env } = await FakeWayland.start(t, ['wl_seat', 'zwlr_data_control_manager_v1'])
+    const beside = { options: { clipboard: 'x11' }, environment: { ...environment, ...env } }
+    const kept = /^hint x11 .* the Wayland compositor may hide .* -> .* without --clipboard$/
+    ;(await check(t, beside)).expect('clipboard', kept)
   })
 
   it('finds a folder that cannot take pushed files', async (t) => {

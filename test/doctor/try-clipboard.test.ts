@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Finding } from '../../src/doctor/finding.ts'
+import { KWIN_TOOLS, MUTTER_TOOLS, startKwin, startMutter } from '../support/compositors.ts'
 import { daemonCommand, startDaemonProcess } from '../support/daemon-process.ts'
 import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
@@ -18,6 +19,29 @@ describe('clipgate doctor --try-clipboard', needs('Xvfb'), () => {
     )
     assert.match(found[0]?.detail ?? '', /^x11, Linux .*, Node \d+\..*, clipgate \d/)
     assert.match(found[1]?.detail ?? '', /^came back after \d+ ms$/)
+  })
+
+  it(
+    'reads as a program of Wayland, too, where X11 is the way to that',
+    needs(...MUTTER_TOOLS),
+    async (t) => {
+      const { run } = daemonCommand(await temporaryFolder(t), { env: await startMutter(t) })
+      const [system, ...kinds] = await tryClipboard(run)
+      assert.match(system?.detail ?? '', /^x11, /)
+      for (const { ok, detail } of kinds) {
+        assert.ok(ok, detail)
+        assert.match(detail, /, to programs of Wayland as well$/)
+      }
+    },
+  )
+
+  it('finds out that X11 is no way to the clipboard of KWin', needs(...KWIN_TOOLS), async (t) => {
+    const env = { ...(await startKwin(t)), CLIPGATE_CLIPBOARD: 'x11' }
+    const { run } = daemonCommand(await temporaryFolder(t), { env })
+    const [system, text, ...others] = await tryClipboard(run)
+    assert.match(system?.detail ?? '', /^x11, /)
+    assert.match(text?.detail ?? '', /^came back after .* programs? of Wayland/)
+    assert.deepEqual([text?.ok, others], [false, []])
   })
 
   it('tries nothing that a daemon would share, and is not shared in a pause', async (t) => {

@@ -7,6 +7,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import * as wayland from '../desktop/wayland/support/wl-clipboard.ts'
 import * as x11 from '../desktop/x11/support/xclip.ts'
 import { countCalls, needsTracing } from '../faults/support/trace.ts'
+import { KWIN_TOOLS, MUTTER_TOOLS, startKwin, startMutter } from '../support/compositors.ts'
 import { startDaemonProcess } from '../support/daemon-process.ts'
 import { sha256 } from '../support/hashes.ts'
 import { createPhone } from '../support/phone.ts'
@@ -19,16 +20,20 @@ const PLAIN = 'text/plain;charset=utf-8'
 const PNG = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), randomBytes(1_500_000)])
 const JPEG = Buffer.concat([Buffer.from('\xff\xd8\xff\xe0', 'latin1'), randomBytes(800_000)])
 
-/** A display server, and a program on it that copies and pastes. */
+/** A display, and a program on it that copies and pastes. */
 interface Display {
-  readonly server: Xvfb | Sway
   readonly env: NodeJS.ProcessEnv
   copy(bytes: string | Uint8Array, type?: string): Promise<void>
   paste(type: string): Promise<Buffer | undefined>
   pasteUntil(type: string, wanted: string | Uint8Array): Promise<void>
 }
 
-async function openX11(t: TestContext): Promise<Display> {
+/** The server of a display, which can be ended. */
+interface Served extends Display {
+  readonly server: Xvfb | Sway
+}
+
+async function openX11(t: TestContext): Promise<Served> {
   const server = await Xvfb.start(t)
   const { display } = server
   return {
@@ -40,11 +45,14 @@ async function openX11(t: TestContext): Promise<Display> {
   }
 }
 
-async function openWayland(t: TestContext): Promise<Display> {
+async function openWayland(t: TestContext): Promise<Served> {
   const server = await Sway.start(t)
-  const { env } = server
+  return { server, ...programsOf(t, server.env) }
+}
+
+/** Programs of Wayland. */
+function programsOf(t: TestContext, env: Sway['env']): Display {
   return {
-    server,
     env,
     copy: (bytes, type) => wayland.wlCopy(t, env, bytes, type),
     paste: (type) => wayland.wlPaste(env, type),
@@ -53,7 +61,7 @@ async function openWayland(t: TestContext): Promise<Display> {
 }
 
 /** A desktop with a daemon on it, and a phone. */
-async function setUp(t: TestContext, open: (t: TestContext) => Promise<Display>) {
+async function setUp<D extends Display>(t: TestContext, open: (t: TestContext) => Promise<D>) {
   const display = await open(t)
   const daemon = await startDaemonProcess(t, { env: display.env })
   t.after(() => daemon.stop())
@@ -65,17 +73,38 @@ function uriList(...paths: readonly string[]): string {
   return paths.map((path) => `${pathToFileURL(path)}\r\n`).join('')
 }
 
-const DESKTOPS = [
-  { name: 'x11', open: openX11, tools: ['Xvfb', 'xclip'] },
-  { name: 'wayland', open: openWayland, tools: SWAY_TOOLS },
+const SERVED = [
+  { name: 'Xvfb', way: 'x11', open: openX11, tools: ['Xvfb', 'xclip'] },
+  { name: 'sway', way: 'wayland', open: openWayland, tools: SWAY_TOOLS },
 ] as const
 
-for (const { name, open, tools } of DESKTOPS) {
+const DESKTOPS: readonly {
+  readonly name: string
+  readonly way: string
+  readonly open: (t: TestContext) => Promise<Display>
+  readonly tools: readonly string[]
+}[] = [
+  ...SERVED,
+  {
+    name: 'mutter',
+    way: 'x11',
+    open: async (t) => programsOf(t, await startMutter(t)),
+    tools: MUTTER_TOOLS,
+  },
+  {
+    name: 'KWin',
+    way: 'wayland',
+    open: async (t) => programsOf(t, await startKwin(t)),
+    tools: KWIN_TOOLS,
+  },
+]
+
+for (const { name, way, open, tools } of DESKTOPS) {
   describe(`a desktop (${name}) and a phone`, { ...needs(...tools), timeout: 120_000 }, () => {
     it('have one clipboard for text and images', async (t) => {
       const { copy, pasteUntil, phone, daemon } = await setUp(t, open)
       const { mode, clipboard } = daemon.ready
-      assert.deepEqual([mode, clipboard], ['desktop', name], daemon.stderr())
+      assert.deepEqual([mode, clipboard], ['desktop', way], daemon.stderr())
       const text = 'from the desktop: äöü 🙂\n'
       await copy(text)
       await phone.reads({ type: 'Text', text })
@@ -106,7 +135,11 @@ for (const { name, open, tools } of DESKTOPS) {
       const uris = String(await paste('text/uri-list'))
       assert.ok((await readFile(fileURLToPath(uris.trim()))).equals(pushed), 'they are the same')
     })
+  })
+}
 
+for (const { name, open, tools } of SERVED) {
+  describe(`a desktop (${name}) and a phone`, { ...needs(...tools), timeout: 120_000 }, () => {
     it('hear no echo of what the phone pushed', async (t) => {
       const { copy, pasteUntil, phone, daemon } = await setUp(t, open)
       await phone.pushFile('File', 'a.bin', Buffer.from('once'))

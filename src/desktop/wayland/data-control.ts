@@ -32,10 +32,16 @@ export const AWAY = 'The Wayland compositor is away'
 export const NO_DATA_CONTROL =
   'The Wayland compositor does not let programs watch the clipboard: it lacks the data-control protocol'
 
-/** KWin shows its clipboard to XWayland only while a window of that has the focus. */
-const KWIN_LACKS = `${NO_DATA_CONTROL}; update Plasma, as KWin hides its clipboard from XWayland`
+/** Only mutter, and what is made of it, was seen to share its clipboard with X11 at any time. */
+const MUTTER = 'gtk_shell1'
 
 const KWIN = /^org_kde_/
+
+/** KWin and wlroots show it to XWayland only while a window of that has the focus. */
+const HIDES = 'may hide its clipboard from X11 programs that have no focus'
+
+/** The warning for X11 programs beside any other compositor. */
+export const MAY_HIDE: string = `the Wayland compositor ${HIDES}`
 
 const ANSWER_MS = 2000
 
@@ -72,9 +78,9 @@ export function waylandSocket(env: NodeJS.ProcessEnv): string {
  * Which protocol the compositor at `socket` has for the clipboard; the older one, which every
  * wl-clipboard knows, if it has both.
  *
- * @throws {UnusableYet} When it has none, and XWayland is no way round it.
- * @throws {Error} {@link AWAY}, {@link NO_DATA_CONTROL}, that it has no seat, or that it does not
- *   answer within 2 s.
+ * @throws {UnusableYet} When it has none, and XWayland is no way round it; when it has no seat, or
+ *   does not answer within 2 s.
+ * @throws {Error} {@link AWAY}, or {@link NO_DATA_CONTROL} where XWayland is a way round it.
  * @throws `signal.reason` when aborted.
  */
 export async function findDataControl(
@@ -84,11 +90,29 @@ export async function findDataControl(
   const interfaces = await readInterfaces(socket, options)
   const isWlr = interfaces.has('zwlr_data_control_manager_v1')
   if (!isWlr && !interfaces.has('ext_data_control_manager_v1')) {
-    const isKwin = [...interfaces].some((name) => KWIN.test(name))
-    throw isKwin ? new UnusableYet(KWIN_LACKS) : new Error(NO_DATA_CONTROL)
+    if (interfaces.has(MUTTER)) throw new Error(NO_DATA_CONTROL)
+    const name = [...interfaces].some((one) => KWIN.test(one)) ? 'Plasma' : 'it'
+    throw new UnusableYet(`${NO_DATA_CONTROL}; update ${name}, as it ${HIDES}`)
   }
-  if (!interfaces.has('wl_seat')) throw new Error('The Wayland compositor has no seat')
+  if (!interfaces.has('wl_seat')) throw new UnusableYet('The Wayland compositor has no seat')
   return isWlr ? 'wlr' : 'ext'
+}
+
+/**
+ * Whether the compositor of these surroundings, if there is one, is none that is known to share its
+ * clipboard with X11 programs: what those see may be stale.
+ */
+export async function mayHideFromX11(
+  env: NodeJS.ProcessEnv,
+  options: AskingOptions,
+): Promise<boolean> {
+  if ((env['WAYLAND_DISPLAY'] ?? '') === '') return false
+  try {
+    return !(await readInterfaces(waylandSocket(env), options)).has(MUTTER)
+  } catch {
+    // A compositor that does not answer has no clipboard that X11 could be compared with.
+    return false
+  }
 }
 
 /** The names of everything that the compositor offers. */
@@ -123,7 +147,7 @@ async function readInterfaces(
       })
       socket.on('error', (error) => reject(describe(error)))
       socket.on('close', () => reject(new Error(AWAY)))
-      const late = new Error('The Wayland compositor does not answer')
+      const late = new UnusableYet('The Wayland compositor does not answer')
       cancelTimeout = clock.after(ANSWER_MS, () => reject(late))
       socket.write(formatWaylandMessage(DISPLAY, GET_REGISTRY, [REGISTRY]))
       socket.write(formatWaylandMessage(DISPLAY, SYNC, [CALLBACK]))

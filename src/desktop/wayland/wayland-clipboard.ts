@@ -131,7 +131,8 @@ export class WaylandClipboard implements SystemClipboard {
   async #start(watch: Watch): Promise<void> {
     const { clock, logger, readAtStart, events } = this.#options
     const env = this.#env
-    this.#isFound = (await listTypes({ env, clock })).length > 0
+    // Without an answer there may be something, of which nobody knows when it was copied.
+    this.#isFound = (await this.#listFirst())?.length !== 0
     const skipped = this.#isFound && !readAtStart ? this.#skipFirst() : undefined
     this.#helper = await HelperProcess.start({
       ...watch,
@@ -147,6 +148,22 @@ export class WaylandClipboard implements SystemClipboard {
       },
     })
     await skipped
+  }
+
+  /** KWin says nothing of an empty clipboard, and wl-paste waits for ever: `undefined` then. */
+  async #listFirst(): Promise<readonly string[] | undefined> {
+    const { clock } = this.#options
+    const late = new AbortController()
+    const { signal } = late
+    const cancel = clock.after(FIRST_CHANGE_MS, () => late.abort())
+    try {
+      return await listTypes({ env: this.#env, clock, signal })
+    } catch (error) {
+      if (!signal.aborted) throw error
+      return undefined
+    } finally {
+      cancel()
+    }
   }
 
   #skipFirst(): Promise<void> {
@@ -201,11 +218,11 @@ export class WaylandClipboard implements SystemClipboard {
   /** The watch announces what is on the clipboard; if there is nothing, ours takes its place. */
   #onReady(): void {
     if (this.#helper === undefined) return
-    const { clock, logger, events } = this.#options
+    const { logger, events } = this.#options
     const look = async (): Promise<void> => {
-      const types = await listTypes({ env: this.#env, clock })
-      if (types.length === 0) this.#isFound = false
-      const isFree = types.length === 0 || this.#owner !== undefined
+      const types = await this.#listFirst()
+      if (types?.length === 0) this.#isFound = false
+      const isFree = (types ?? []).length === 0 || this.#owner !== undefined
       if (isFree && !this.#isClosed) events.onBack(this.#isOursLost)
     }
     look().catch((error: unknown) => {
