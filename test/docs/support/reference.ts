@@ -10,12 +10,13 @@ import type { OptionSpec } from '../../../src/cli/arguments.ts'
 import { JSON_FLAG, type Command } from '../../../src/cli/command.ts'
 import { COMMANDS } from '../../../src/cli/commands.ts'
 import { SETTING_OPTIONS } from '../../../src/cli/setting-options.ts'
+import { wrap } from '../../../src/cli/text-table.ts'
 import { explanationOf, SETTING_NOTES } from '../../../src/cli/words/help.ts'
 
 /** The pages below docs/, and what the program says between the marks of each. */
 export const REFERENCE: Readonly<Record<string, string>> = {
   'commands.md': formatCommands(Object.values(COMMANDS)),
-  'settings.md': [table(Object.entries(SETTING_OPTIONS)), '', ...SETTING_NOTES.split('\n')].join(
+  'settings.md': [table(Object.entries(SETTING_OPTIONS)), '', ...wrap(SETTING_NOTES, 100)].join(
     '\n',
   ),
 }
