@@ -23,9 +23,11 @@ export type BodyCall = Pick<
   'request' | 'clock' | 'beginBody' | 'notePiece' | 'holdBytes' | 'waitForMemory'
 >
 
-/** Bytes and chunks that may wait for a slow consumer before the sender is held back. */
+/** Bytes that may wait for a slow consumer before the sender is held back. */
 const MAX_WAITING_BYTES: number = 256 * 1024
-const MAX_WAITING_CHUNKS = 64
+
+/** Shorter chunks that wait become one: each by itself takes 200 bytes, however short. */
+const MIN_CHUNK_BYTES = 1024
 
 interface Consumer {
   resolve(chunk: Uint8Array | undefined): void
@@ -41,7 +43,9 @@ class BodyInbox {
   readonly #request: IncomingMessage
   readonly #call: BodyCall
   readonly #limit: number
+  /** Chunks that wait, oldest first, and behind them those that are short. */
   readonly #chunks: Uint8Array[] = []
+  #short: GrowingBuffer | undefined
   #waitingBytes = 0
   #isHeldBack = false
   #isEnded: boolean
@@ -68,10 +72,10 @@ class BodyInbox {
 
   /** The next chunk; `undefined` at the end of the body. */
   next(): Promise<Uint8Array | undefined> {
-    const chunk = this.#chunks.shift()
+    const chunk = this.#chunks.shift() ?? this.#takeShort()
     if (chunk !== undefined) {
       this.#waitingBytes -= chunk.length
-      if (this.#isHeldBack && this.#chunks.length === 0) this.#letGoOn()
+      if (this.#isHeldBack && this.#waitingBytes === 0) this.#letGoOn()
       return Promise.resolve(chunk)
     }
     if (this.#error !== undefined) return Promise.reject(this.#error)
@@ -111,9 +115,16 @@ class BodyInbox {
       consumer.resolve(chunk)
       return
     }
-    this.#chunks.push(chunk)
     this.#waitingBytes += chunk.length
-    if (this.#chunks.length < MAX_WAITING_CHUNKS && this.#waitingBytes < MAX_WAITING_BYTES) return
+    if (chunk.length < MIN_CHUNK_BYTES) {
+      this.#short ??= new GrowingBuffer(MIN_CHUNK_BYTES)
+      this.#short.append(chunk)
+    } else {
+      const short = this.#takeShort()
+      if (short !== undefined) this.#chunks.push(short)
+      this.#chunks.push(chunk)
+    }
+    if (this.#waitingBytes < MAX_WAITING_BYTES) return
     this.#isHeldBack = true
     this.#request.pause()
   }
@@ -125,6 +136,12 @@ class BodyInbox {
 
   readonly #onClose = (): void => {
     if (!this.#isEnded) this.fail(new HttpError('INCOMPLETE_BODY'))
+  }
+
+  #takeShort(): Uint8Array | undefined {
+    const short = this.#short?.filled
+    this.#short = undefined
+    return short
   }
 
   #letGoOn(): void {

@@ -24,6 +24,9 @@ const CHUNKED = 'Transfer-Encoding: chunked'
 /** What one read of a socket brings, at most. */
 const READ_BYTES = 64 * 1024
 
+/** What Node keeps of a body before it stops reading. */
+const HIGH_WATER_BYTES = 16 * 1024
+
 async function collect(source: AsyncIterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = []
   for await (const chunk of source) chunks.push(Uint8Array.from(chunk))
@@ -489,4 +492,30 @@ describe('a body in a great many chunks', () => {
       assert.equal((await client.read()).status, status)
     })
   }
+
+  it('is not kept chunk by chunk while its consumer is slow', async (t) => {
+    const chunk = '1\r\n \r\n'
+    let most = 0
+    const { connect } = await serveKernel(t, {
+      routes: [
+        route(
+          'PUT',
+          '/it',
+          async (call) => {
+            for await (const _ of new StreamedBody(call, 60_000)) {
+              most = Math.max(most, call.request.readableLength)
+              await turnOfEvents()
+            }
+            return empty(200)
+          },
+          { maxBody: 60_000 },
+        ),
+      ],
+    })
+    const client = await connect()
+    client.send(`${head('PUT /it', CHUNKED)}${chunk.repeat(60_000)}0\r\n\r\n`)
+    assert.equal((await client.read()).status, 200)
+    const oneRead = READ_BYTES / chunk.length
+    assert.ok(most < HIGH_WATER_BYTES + oneRead, `${most} bytes in Node's own buffer`)
+  })
 })
