@@ -5,7 +5,8 @@ import { addDevice, revokeDevice } from './api.ts'
 import { openDialog } from './dialog.ts'
 import { button, h, newId } from '../shared/dom.ts'
 import { showPairing } from './pairing.ts'
-import { currentState, type Address } from './state.ts'
+import { createTextActions } from '../shared/text-actions.ts'
+import { currentState, trustPageFor, type Address } from './state.ts'
 import { strings } from './strings.ts'
 
 const words = strings.add
@@ -83,12 +84,33 @@ export function chooseAddress(addresses: readonly Address[]): {
   const options = addresses.map(({ url, via, kind }, index) => {
     const input = h('input', { type: 'radio', name: 'address', value: url, checked: index === 0 })
     const where = via === '' ? words.kinds[kind] : `${words.kinds[kind]} (${via})`
-    const hint = index === 0 ? `${where}, ${words.likely}` : where
+    const secure = url.startsWith('https:') ? `, ${words.secure}` : ''
+    const hint = index === 0 ? `${where}, ${words.likely}` : `${where}${secure}`
     const name = h('span', { class: 'mono break' }, url)
     const text = h('span', {}, name, h('span', { class: 'note' }, hint))
     return { input, label: h('label', { class: 'option' }, input, text) }
   })
   const legend = h('legend', { class: 'label' }, words.address)
-  const element = h('fieldset', { class: 'field' }, legend, ...options.map(({ label }) => label))
-  return { element, chosen: () => options.find(({ input }) => input.checked)?.input.value }
+  const trust = h('div', { class: 'field', role: 'status' })
+  const element = h(
+    'fieldset',
+    { class: 'field' },
+    legend,
+    ...options.map(({ label }) => label),
+    trust,
+  )
+  const chosen = () => options.find(({ input }) => input.checked)?.input.value
+  element.addEventListener('change', () => {
+    const page = trustPageFor(chosen() ?? '')
+    trust.replaceChildren(...(page === undefined ? [] : tellTrust(page)))
+  })
+  return { element, chosen }
+}
+
+/** How a phone is told to trust this computer, which it has to before it scans. */
+function tellTrust(page: string) {
+  const failure = strings.errors.away
+  const { toggle, code } = createTextActions({ text: page, isWhole: true, failure })
+  const way = h('span', { class: 'mono break' }, page)
+  return [h('p', { class: 'note' }, words.trust, way), ...toggle, code]
 }

@@ -225,7 +225,8 @@ export const chinese: Words = {
     clipboard: '剪贴板',
     clipboards: { x11: 'X11', wayland: 'Wayland', macos: 'macOS', windows: 'Windows' },
     listeners: { gateway: '供手机使用', tls: '供手机使用（HTTPS）', control: '此页面' },
-    authority: '手机信任前显示的指纹',
+    fingerprint: '指纹',
+    trust: '信任页面',
     peer: '已加入',
     peerStates: {
       stopped: '未连接',
@@ -265,6 +266,8 @@ export const chinese: Words = {
       loopback: '仅限此电脑',
     },
     likely: '通常选择',
+    secure: 'HTTPS',
+    trust: '手机须先信任此电脑，再扫描二维码。请先在手机上打开此页面：',
     loopback: '只有此电脑上的程序能访问此地址，手机不能。',
     submit: '显示二维码',
     cancel: '取消',

@@ -4,7 +4,7 @@ import { actionButton } from './actions.ts'
 import { confirmSignOut } from './confirm.ts'
 import { h, renderList, row, section, setAttribute } from '../shared/dom.ts'
 import { formatBytes } from '../shared/language.ts'
-import { isWildcard, type PanelState, type Status } from './state.ts'
+import { isWildcard, trustPageFor, type PanelState, type Status } from './state.ts'
 import { strings } from './strings.ts'
 import { createTime, setTime } from './time.ts'
 
@@ -54,9 +54,7 @@ function factsOf({ status, addresses }: PanelState): readonly Fact[] {
       const trouble = error ?? (name === 'tls' ? (tls?.error ?? null) : null)
       return { key: `listener ${name}`, term, lines, isCode: true, trouble }
     }),
-    ...(tls?.fingerprint
-      ? [{ key: 'authority', term: words.authority, lines: [tls.fingerprint], isCode: true }]
-      : []),
+    ...(tls == null ? [] : factsOfTrust(tls)),
     ...peers.map(({ name, state, error }) => {
       const lines = [`${name}: ${words.peerStates[state]}`]
       return { key: `peer ${name}`, term: words.peer, lines, trouble: error }
@@ -71,6 +69,15 @@ function factsOf({ status, addresses }: PanelState): readonly Fact[] {
   ]
 }
 
+/** The facts about the authority that phones are to trust, if it is ours. */
+function factsOfTrust({ urls, fingerprint }: NonNullable<Status['tls']>): readonly Fact[] {
+  const page = urls.map(trustPageFor).find(Boolean)
+  return [
+    { key: 'fingerprint', term: words.fingerprint, lines: [fingerprint], isCode: true },
+    { key: 'trust', term: words.trust, lines: [page], isCode: true },
+  ].flatMap(({ lines: [line], ...fact }) => (line == null ? [] : [{ ...fact, lines: [line] }]))
+}
+
 function factOf(bus: NonNullable<Status['bus']>): Fact {
   const { group, state, members, refused, error } = bus
   const lines = [`${group}: ${words.busStates[state]}, ${words.busMembers(members)}`]
@@ -82,8 +89,8 @@ function create({ term }: Fact) {
   return { element: row(term, value), update: (fact: Fact) => update(value, fact) }
 }
 
-/** Between the parts of an address or a path, where a line may end first. */
-const BREAKS = /(?=:\d+$)|(?<=[^:/]\/)/
+/** Between the parts of an address, a path or a fingerprint, where a line may end first. */
+const BREAKS = /(?=:\d+$)|(?<=[^:/]\/)|(?<=:)(?=[\dA-F]{2}:|[\dA-F]{2}$)/
 
 function breakable(line: string) {
   return line.split(BREAKS).flatMap((part) => [h('wbr'), part])

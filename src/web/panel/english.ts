@@ -233,7 +233,8 @@ export const english = {
     clipboard: 'Clipboard',
     clipboards: { x11: 'X11', wayland: 'Wayland', macos: 'macOS', windows: 'Windows' },
     listeners: { gateway: 'For phones', tls: 'For phones, HTTPS', control: 'This page' },
-    authority: 'Fingerprint that phones show before they trust it',
+    fingerprint: 'Fingerprint',
+    trust: 'Trust page',
     peer: 'Joined',
     peerStates: {
       stopped: 'not linked',
@@ -274,6 +275,9 @@ export const english = {
       loopback: 'this machine only',
     },
     likely: 'the usual choice',
+    secure: 'HTTPS',
+    trust:
+      'The phone has to trust this computer before it scans the code. Open this page on it first: ',
     loopback: 'Only programs on this computer can reach this address; a phone cannot.',
     submit: 'Show QR code',
     cancel: 'Cancel',

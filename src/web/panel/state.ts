@@ -65,6 +65,15 @@ export function onState(listener: (state: PanelState) => void) {
   return () => void listeners.delete(listener)
 }
 
+/** Where phones are told to trust the authority of an address, if it has one of ours. */
+export function trustPageFor(address: string) {
+  const { status, addresses } = currentState()
+  const { tls } = status
+  const isOurs = tls?.fingerprint != null && tls.urls.includes(address)
+  const plain = addresses.find(({ url }) => url.startsWith('http:'))
+  return isOurs && plain !== undefined ? `${plain.url}/phone/trust` : undefined
+}
+
 /** Whether a URL is that of a listener on all addresses, to which nobody can connect. */
 export function isWildcard(url: string) {
   return ['0.0.0.0', '[::]'].includes(new URL(url).hostname)

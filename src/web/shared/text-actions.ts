@@ -17,7 +17,7 @@ const ADDRESS = /\bhttps?:\/\/[^\s<>"'`\u3000-\u303f\uff00-\uffef]{1,2000}/i
 const words = isChinese
   ? {
       open: (host: string) => `打开 ${host}`,
-      show: '显示二维码',
+      show: '以二维码显示',
       hide: '隐藏二维码',
       code: '此文本的二维码',
     }

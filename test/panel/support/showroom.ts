@@ -27,9 +27,11 @@ const TOKEN = 'showroom'
 const GATEWAY = 'http://192.168.1.20:42720'
 
 class ShownPanel extends FakePanel {
+  secure: readonly PanelAddress[] = []
+
   override addresses(): readonly PanelAddress[] {
     const overlay = { url: 'http://100.101.7.3:42720', via: 'tailscale0', kind: 'overlay' } as const
-    return [{ url: GATEWAY, via: 'eth0', kind: 'lan' }, overlay]
+    return [{ url: GATEWAY, via: 'eth0', kind: 'lan' }, overlay, ...this.secure]
   }
 }
 
