@@ -11,7 +11,7 @@ import type { TrustFile } from '../ports/trust-file.ts'
 import type { Station } from '../station/open-station.ts'
 import { DiskPrivateFile } from '../storage/home/own-files.ts'
 import type { IdentitySource } from '../tls/follow-identity.ts'
-import type { Trust } from '../tls/trust-page.ts'
+import type { trustFile } from '../tls/trust-page.ts'
 import {
   isNear,
   listSecureAddresses,
@@ -31,7 +31,7 @@ export interface Tls {
   addresses(): readonly PanelAddress[]
   status(): TlsStatus
   /** Finds what tells phones to trust the authority, if it is one of ours. */
-  trust(path: string): TrustFile | undefined
+  trust(path: string, isSecure: boolean): TrustFile | undefined
   /** Calls `listener` when {@link status} may tell something else. @returns Ends that. */
   onChange(listener: () => void): () => void
   close(): void
@@ -89,8 +89,10 @@ export async function openTls(
         error: served.error,
       }
     },
-    trust: (path) =>
-      authority?.trustFile(path, { ...authority, urls: addresses().map(({ url }) => url) }),
+    trust: (path, isSecure) => {
+      const urls = addresses().map(({ url }) => url)
+      return authority?.trustFile(path, { ...authority, urls }, isSecure)
+    },
     onChange: (listener) => served.onChange(listener),
     close: () => served.close(),
   }
@@ -102,7 +104,7 @@ interface Opened {
   readonly authority?: {
     readonly cert: string
     readonly fingerprint: string
-    readonly trustFile: (path: string, trust: Trust) => TrustFile | undefined
+    readonly trustFile: typeof trustFile
   }
 }
 

@@ -10,6 +10,7 @@ import { createDeviceAdmin, type LinkBase, withTrail } from '../control/device-a
 import { affordableBytes, warnOfShortMemory } from '../devices/login-memory.ts'
 import type { Notifier } from '../desktop/notifications/notifier.ts'
 import { createGateway, type Gateway } from '../gateway/create-gateway.ts'
+import type { GatewayOptions, SecureWay } from '../gateway/gateway-ports.ts'
 import { createOwnerRoutes } from '../gateway/owner-routes.ts'
 import { RememberedItems } from '../inbound/remembered-items.ts'
 import { AsyncCleanup } from '../lib/async-cleanup.ts'
@@ -20,7 +21,6 @@ import { openPath } from '../lib/open-path.ts'
 import type { Admin } from '../ports/admin.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Panel } from '../ports/panel.ts'
-import type { TrustFile } from '../ports/trust-file.ts'
 import { toUnusable } from '../storage/home/own-files.ts'
 import { chooseBaseUrl, listAddresses, loopbackUrl, readInterfaces } from './addresses.ts'
 import { formatBaseUrl, type HostPort } from './host-port.ts'
@@ -159,8 +159,12 @@ async function run(parts: Parts): Promise<Daemon> {
   const recent = new RememberedItems({ ...station, most: settings.recent, maxBytes, owner })
   station.inbound.addEffect((stored, origin) => recent.add(stored, origin))
   let tls: Tls | undefined
-  const trust = (path: string): TrustFile | undefined => tls?.trust(path)
-  const { gateway, bound, cut } = await startGateway(parts, listeners, { recent, trust })
+  const trust: ForPhones['trust'] = (path, isSecure) => tls?.trust(path, isSecure)
+  const https = (): SecureWay | undefined => {
+    const { urls = [], source } = tls?.status() ?? {}
+    return urls.length === 0 ? undefined : { urls, needsTrust: source === 'local' }
+  }
+  const { gateway, bound, cut } = await startGateway(parts, listeners, { recent, trust, https })
   tls = await openTls(settings, station, { listeners, gateway, plain: bound })
   cleanup.add(async () => tls?.close())
   const linkBase = () => chooseBaseUrl(bound, readInterfaces(), settings.publicUrl)
@@ -208,17 +212,25 @@ async function run(parts: Parts): Promise<Daemon> {
   }
 }
 
+/** The parts of pages for phones that only the daemon knows. */
+interface ForPhones {
+  readonly recent: RememberedItems
+  readonly trust: NonNullable<GatewayOptions['trust']>
+  readonly https: () => SecureWay | undefined
+}
+
 /** Starts the listener of the phones. */
 async function startGateway(
   { settings, station, desktop, cleanup }: Parts,
   listeners: Listeners,
-  { recent, trust }: { recent: RememberedItems; trust: (path: string) => TrustFile | undefined },
+  { recent, trust, https }: ForPhones,
 ): Promise<Pick<Running, 'gateway' | 'bound'> & { readonly cut: () => number }> {
   const computer = {
     // macOS puts `.local` behind the name that people know, and networks a domain.
     name: hostname().split('.')[0] ?? '',
     recent,
     showsRecent: settings.phoneRecent === 'on',
+    https,
     isPaused: () => desktop.paused() !== undefined,
     onChange: desktop.onChange,
   }

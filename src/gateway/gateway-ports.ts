@@ -60,10 +60,20 @@ export interface Computer {
   readonly recent: Pick<RecentItems, 'list' | 'senderOf'>
   /** Whether phones get the recent items. */
   readonly showsRecent: boolean
+  /** How it is reached with HTTPS, as it is now; `undefined` where it is not. */
+  readonly https?: (() => SecureWay | undefined) | undefined
   /** Whether nothing is shared with its clipboard right now. */
   isPaused(): boolean
   /** Calls `listener` whenever that may have changed. @returns Ends the subscription. */
   onChange(listener: () => void): () => void
+}
+
+/** The way to a gateway with HTTPS. */
+export interface SecureWay {
+  /** Base URLs, the likeliest first. */
+  readonly urls: readonly string[]
+  /** Whether phones have to be told at `/phone/trust` to trust it. */
+  readonly needsTrust: boolean
 }
 
 /** The ports and limits that every handler of devices gets. */
@@ -85,7 +95,7 @@ export interface GatewayOptions {
   /** Whether `/phone` is served; it is unless `false`. */
   readonly phonePage?: boolean | undefined
   /** Finds what stands at a path below `/phone/trust`, `''` for the page itself; else 404. */
-  readonly trust?: ((path: string) => TrustFile | undefined) | undefined
+  readonly trust?: ((path: string, isSecure: boolean) => TrustFile | undefined) | undefined
   /** Pause between the pings of an event stream. */
   readonly heartbeatMs?: number | undefined
   /** While true, requests are refused with 503. */

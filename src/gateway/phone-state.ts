@@ -30,6 +30,7 @@ export function phoneStateRoutes(ports: StatePorts): readonly Route<Device>[] {
       return json({
         name: computer?.name,
         paused: computer?.isPaused() ?? false,
+        https: computer?.https?.(),
         item: item && { activatedAt: item.activatedAt, from: nameOf(sender, ports) },
         recent: recentOf(ports, principal).map((one) => {
           const { id, type, dataName, size, activatedAt } = one

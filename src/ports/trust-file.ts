@@ -4,4 +4,6 @@
 export interface TrustFile {
   readonly mediaType: string
   readonly body: Uint8Array
+  /** Other header fields: names and values in turn. */
+  readonly headers: readonly string[]
 }

@@ -44,6 +44,13 @@ describe('what the phone page shows of the computer', () => {
     assert.equal(await whole.text(), `  first ${'é'.repeat(200)}`)
   })
 
+  // Protocol: `https`, where the gateway is served with TLS too
+  it('says where the same is served with HTTPS', async (t) => {
+    const https = { urls: ['https://desk.local:42722'], needsTrust: true }
+    const { phone } = await serveGateway(t, { computer: { https: () => https } })
+    assert.deepEqual((await stateOf(phone))['https'], https)
+  })
+
   it('keeps no memory for those who do not read, however many they are', async (t) => {
     const { phone, port, authorization } = await serveGateway(t)
     const long = `${'a'.repeat(7 * MIB)}\u4e2d`
