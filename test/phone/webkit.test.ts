@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash, randomBytes, X509Certificate } from 'node:crypto'
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { restart, startDaemon } from '../panel/support/panel.ts'
 import type { PairedDevice } from '../support/daemon-process.ts'
 import { needsMachines } from '../support/machines.ts'
+import { ownerOf } from '../support/owner.ts'
 import { createPhone } from '../support/phone.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { temporaryFile, temporaryFolder } from '../support/temporary-folder.ts'
 import { unzip } from '../support/unzip.ts'
 import { layCable } from './support/cable.ts'
 import { hashOfFile, pushFilm, sendThroughBreaks, type Wired } from './support/film.ts'
@@ -21,6 +22,15 @@ interface OpenWebKitPage extends Wired {
   /** What the camera reads. */
   readonly address: string
 }
+
+/** Whether something takes what is shared with the page. */
+const HAS_WORKER = `navigator.serviceWorker.getRegistrations()
+  .then(([one]) => one?.active?.state === 'activated')`
+
+const SECURE = ['--tls', 'local', '--tls-listen']
+
+/** The authorities that the system trusts, as Debian has them. */
+const SYSTEM_BUNDLE = '/etc/ssl/certs/ca-certificates.crt'
 
 const IS_LIVE = `document.documentElement.dataset.way === 'live'`
 
@@ -138,6 +148,44 @@ describe('the phone page in WebKit', needsMachines('WebKitWebDriver', 'Xvfb', 'x
     await page.goto('about:blank')
     await page.goto(`${address.split('#')[0]}#${username}:wrong`)
     await page.shows(removed)
+  })
+
+  it('has HTTPS once the system trusts the authority, and not before', async (t) => {
+    const cable = await layCable(t)
+    const args = [
+      '--clipboard',
+      'none',
+      '--listen',
+      `${cable.here}:0`,
+      ...SECURE,
+      `${cable.here}:0`,
+    ]
+    const daemon = await startDaemon(t, { args })
+    const { username, password } = await daemon.pair('iPhone')
+    const account = `/phone#${username}:${encodeURIComponent(password)}`
+    const { tls } = await (await ownerOf(daemon)).status()
+    const secure = new URL(tls?.urls.at(-1) ?? '')
+    const authority = await readFile(join(daemon.folder, 'data', 'tls-authority.pem'), 'utf8')
+    const bundle = await temporaryFile(t, 'trusted.crt', new X509Certificate(authority).toString())
+    const { machine } = cable
+    // Each command there has mounts of its own.
+    const trusting = ['sh', '-c', `mount --bind "$0" ${SYSTEM_BUNDLE} && exec "$@"`, bundle]
+    const told = { ...machine, inside: [...machine.inside, ...trusting] }
+    const page = await openWebKit(t, { ...cable, machine: told })
+    await page.goto(daemon.ready.gateway + account)
+    await page.tap('Use HTTPS')
+    await page.tap(`Go on at ${secure.host}`)
+    await page.until(`isSecureContext && ${IS_LIVE}`)
+    assert.equal(await page.evaluate('return location.href'), `${secure.origin}/phone`)
+    while ((await page.evaluate(`return ${HAS_WORKER}`)) !== true);
+    await page.close()
+
+    const elsewhere = await layCable(t)
+    await elsewhere.machine.ip('route', 'add', cable.here, 'via', elsewhere.here)
+    const stranger = await openWebKit(t, elsewhere)
+    await stranger.goto(secure.origin + account)
+    const html = 'return document.documentElement.outerHTML'
+    assert.equal(await stranger.evaluate(html), '<html><head></head><body></body></html>')
   })
 
   it('is dark where the system is, and fits the narrowest window', async (t) => {

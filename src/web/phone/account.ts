@@ -79,6 +79,11 @@ export function linkOf({ user, password }: Account) {
   return `connect?v=1&svc=mobile-sync&p=${encodeBase64url(json)}`
 }
 
+/** The address of the page at another base, with this account. */
+export function pageOf(account: Account, url: string) {
+  return `${url}/phone#${linkOf(account).replace(/.*&p=/, '')}`
+}
+
 function decode(payload: string): Account | undefined {
   try {
     // The short form, of codes in small windows.

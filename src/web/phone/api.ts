@@ -69,6 +69,8 @@ function parseAnswer(text: string) {
 export interface State {
   readonly name?: string
   readonly paused: boolean
+  /** Where the page is served with HTTPS, if it is. */
+  readonly https?: { readonly urls: readonly string[]; readonly needsTrust: boolean }
   readonly item?: Sent
   /** The newest first. */
   readonly recent: readonly Recent[]

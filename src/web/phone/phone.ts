@@ -3,9 +3,18 @@
  * @module
  */
 
-import { forgetAccount, keepAccount, linkOf, stored, takeAccount, takeOthers } from './account.ts'
+import {
+  base,
+  forgetAccount,
+  keepAccount,
+  linkOf,
+  pageOf,
+  stored,
+  takeAccount,
+  takeOthers,
+} from './account.ts'
 import { ClientError } from '../../client/client-error.ts'
-import { DOOR } from './api.ts'
+import { DOOR, type State } from './api.ts'
 import { ask } from '../shared/request.ts'
 import { button, h, setText } from '../shared/dom.ts'
 import { createItemView } from './item.ts'
@@ -53,7 +62,9 @@ function start() {
   const item = createItemView((state) => {
     setText(title, state.name || 'clipgate')
     paused.hidden = !state.paused
+    secure.show(state.https)
   })
+  const secure = createSecureView(account)
   const send = createSendView(field?.value ?? '', () => live.lose())
   field = send.field
   const trouble = h('p', { class: 'trouble', role: 'status' })
@@ -106,14 +117,14 @@ function start() {
       item.section,
       send.section,
       item.recent,
-      createFooter(account, leave),
+      createFooter(account, secure.element, leave),
     ],
   )
   // A browser that keeps nothing has nothing to give either.
   takeShared().then(send.offer, () => {})
 }
 
-function createFooter(account: Account, leave: () => void) {
+function createFooter(account: Account, secure: Element, leave: () => void) {
   const link = linkOf(account)
   const forget = button(strings.forget, () => {
     if (forget.textContent === strings.forgetSure) return leave()
@@ -135,7 +146,33 @@ function createFooter(account: Account, leave: () => void) {
     h('p', {}, strings.appHint),
     apps,
   )
-  return h('footer', {}, inApp, forget)
+  return h('footer', {}, secure, inApp, forget)
+}
+
+/** The way to the same page with HTTPS, where this one is without it. */
+function createSecureView(account: Account) {
+  const ways = h('p', { class: 'stack' })
+  const element = h(
+    'details',
+    { hidden: true },
+    h('summary', {}, strings.secure),
+    h('p', {}, strings.secureHint),
+    ways,
+  )
+
+  function show({ urls = [], needsTrust = false }: Partial<State['https']> = {}) {
+    element.hidden = isSecureContext || urls.length === 0
+    const wanted = JSON.stringify([urls, needsTrust])
+    if (element.dataset['ways'] === wanted) return
+    element.dataset['ways'] = wanted
+    const way = (href: string, label: string) => h('a', { class: 'button', href }, label)
+    ways.replaceChildren(
+      ...(needsTrust ? [way(`${base}/phone/trust`, strings.trust)] : []),
+      ...urls.map((url) => way(pageOf(account, url), strings.goOn(new URL(url).host))),
+    )
+  }
+
+  return { element, show }
 }
 
 function showWay(state: Way | 'forgotten') {

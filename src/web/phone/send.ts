@@ -55,6 +55,7 @@ export function createSendView(text: string, onAway: () => void) {
   const total = h('progress', { max: 1, value: 0, 'aria-label': strings.sendHeading })
   const progress = h('section', { class: 'card sum', hidden: true }, sum, total)
   const stop = new AbortController()
+  const keepAwake = createWakeLock()
   let queue = Promise.resolve()
   /** All that were chosen since nothing was on its way. */
   let uploads: readonly Upload[] = []
@@ -142,6 +143,7 @@ export function createSendView(text: string, onAway: () => void) {
   /** Says how far all of them are, where it is in sight. */
   function showSum() {
     const counted = uploads.filter(({ signal }) => !signal.aborted)
+    keepAwake(counted.some(({ isMoving }) => isMoving()))
     progress.hidden = counted.every(({ isOver }) => isOver())
     const size = counted.reduce((all, { file }) => all + file.size, 0)
     const sent = counted.reduce((all, one) => all + one.sent(), 0)
@@ -243,6 +245,7 @@ function createUpload(file: File, { batch, number, stop, onChange }: UploadOptio
   const { signal } = abort
   let hasFailed = false
   let isEnded = false
+  let isMoving = false
   stop.addEventListener('abort', () => abort.abort())
   let cancel = () => {
     abort.abort()
@@ -259,6 +262,7 @@ function createUpload(file: File, { batch, number, stop, onChange }: UploadOptio
     const failure = await outcomeOf(upload.run())
     if (signal.aborted) return
     if (failure !== undefined) return end(failure)
+    isMoving = false
     bar.value = file.size
     setText(note, strings.there)
     onChange()
@@ -267,6 +271,7 @@ function createUpload(file: File, { batch, number, stop, onChange }: UploadOptio
   function show({ state, sent, speed, isAnew }: Progress) {
     const { size } = file
     bar.value = sent
+    isMoving = state === 'sending'
     onChange()
     if (state !== 'sending') return setText(note, strings.held[state](percentOf(sent)))
     const rate = speed === 0 ? '' : formatBytes(speed)
@@ -279,6 +284,8 @@ function createUpload(file: File, { batch, number, stop, onChange }: UploadOptio
   }
 
   function showPush(state: Held | 'storing') {
+    isMoving = state === 'storing'
+    onChange()
     setText(note, state === 'storing' ? strings.storing : strings.held[state](100))
   }
 
@@ -286,6 +293,7 @@ function createUpload(file: File, { batch, number, stop, onChange }: UploadOptio
     if (signal.aborted) return
     hasFailed = failure !== undefined
     isEnded = true
+    isMoving = false
     setText(note, pushed === undefined ? wordsOf(failure) : strings.sentTo(pushed))
     bar.hidden = true
     act.setAttribute('aria-label', `${strings.remove}: ${file.name}`)
@@ -297,7 +305,8 @@ function createUpload(file: File, { batch, number, stop, onChange }: UploadOptio
   const isOver = () => isEnded || signal.aborted
   const isSent = () => isEnded && isThere()
   const sent = () => (file.size === 0 ? 0 : bar.value)
-  return { row, file, number, signal, run, isThere, isOver, isSent, sent, showPush, end }
+  const views = { row, isThere, isOver, isSent, isMoving: () => isMoving, sent }
+  return { ...views, file, number, signal, run, showPush, end }
 }
 
 function wordsOf(failure: ClientError | undefined) {
@@ -313,4 +322,27 @@ async function outcomeOf(work: Promise<unknown>): Promise<ClientError | undefine
     if (error instanceof ClientError) return error
     throw error
   }
+}
+
+/**
+ * Keeps the screen on while something moves, where browsers let pages do that: with https. A phone
+ * that sleeps sends nothing; one that waits for the computer may sleep.
+ */
+function createWakeLock() {
+  let lock: Promise<WakeLockSentinel | undefined> | undefined
+
+  // A battery that is low may be a reason against it.
+  const request = () => navigator.wakeLock?.request('screen').catch(() => undefined)
+
+  function keepAwake(isWanted: boolean) {
+    if (isWanted === (lock !== undefined)) return
+    void lock?.then((held) => held?.release())
+    lock = isWanted ? request() : undefined
+  }
+
+  // The browser takes it away from a page that nobody sees.
+  document.addEventListener('visibilitychange', () => {
+    if (lock !== undefined && !document.hidden) lock = request()
+  })
+  return keepAwake
 }
