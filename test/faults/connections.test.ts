@@ -5,6 +5,7 @@ import { describe, it, type TestContext } from 'node:test'
 import type { DaemonOptions, DaemonProcess } from '../support/daemon-process.ts'
 import type { RawClient } from '../support/raw-http.ts'
 import { needs } from '../support/requirements.ts'
+import { twinOf } from '../support/secure-twin.ts'
 import { askOnce, connectTo, formatHead } from './support/raw-device.ts'
 import { startPaired } from './support/subject.ts'
 import { needsProc, rememberVitals } from './support/vitals.ts'
@@ -28,7 +29,8 @@ async function connectSilently(
   localAddress = '127.0.0.1',
 ): Promise<Socket> {
   const { hostname, port } = new URL(ready.gateway)
-  const socket = connect({ host: hostname, port: Number(port), localAddress })
+  const to = twinOf(Number(port))
+  const socket = connect({ host: hostname, port: to.port, localAddress })
   // Being hung up on is what is to be seen.
   socket.on('error', () => undefined).resume()
   await once(socket, 'connect')

@@ -14,6 +14,7 @@ import { serveGateway, type ServeGatewayOptions } from './gateway.ts'
 import { fakeHashOf } from './memory-device-registry.ts'
 import { createPhone } from './phone.ts'
 import { RawClient, type RawResponse } from './raw-http.ts'
+import { addTwin } from './secure-twin.ts'
 
 export type GuardedGateway = Awaited<ReturnType<typeof serveGuarded>>
 
@@ -33,14 +34,11 @@ export async function serveGuarded(t: TestContext, options: ServeGatewayOptions 
     },
   })
   const listener = createGateway({ ...gateway, verifier }, { version: '1.2.3', ...options })
-  const server = await startServer({
-    listener,
-    host: '127.0.0.1',
-    port: 0,
-    maxConnections: 500,
-    maxConnectionsPerAddress: 500,
-  })
+  const limits = { maxConnections: 500, maxConnectionsPerAddress: 500 }
+  const where = { listener, host: '127.0.0.1', port: 0, ...limits }
+  const server = await startServer(where)
   t.after(() => server.stop(0))
+  await addTwin(t, server, where)
 
   /** Sends bytes on a connection of their own, and reads the first answer. */
   async function send(bytes: string, method?: string): Promise<RawResponse> {

@@ -9,6 +9,7 @@ import { createListener, type ListenerOptions } from '../../src/http/listener.ts
 import { empty, text } from '../../src/http/reply.ts'
 import { startServer, type ServerOptions } from '../../src/http/server.ts'
 import { RawClient } from './raw-http.ts'
+import { addTwin } from './secure-twin.ts'
 
 /** What logs in: `Authorization: yes`. */
 export type Owner = 'owner'
@@ -28,15 +29,17 @@ export async function serveKernel(t: TestContext, options: KernelOptions = {}) {
     publicRoutes: [route('GET', '/public', () => empty(204)), ...(options.publicRoutes ?? [])],
     routes: [route('GET', '/', () => text('root')), ...(options.routes ?? [])],
   })
-  const server = await startServer({
+  const all: ServerOptions = {
     listener,
     host: '127.0.0.1',
     port: 0,
     maxConnections: 100,
     maxConnectionsPerAddress: 100,
     ...options,
-  })
+  }
+  const server = await startServer(all)
   t.after(() => server.stop(0))
+  await addTwin(t, server, all)
   return {
     server,
     failures,

@@ -2,6 +2,7 @@
 
 import { connect, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
+import { secure, twinOf } from './secure-twin.ts'
 
 /** One answer, as it came. */
 export interface RawResponse {
@@ -40,9 +41,17 @@ export class RawClient {
     host = '127.0.0.1',
     localAddress?: string,
   ): Promise<RawClient> {
-    const socket = connect({ port, host, ...(localAddress === undefined ? {} : { localAddress }) })
-    const client = new RawClient(socket)
+    const to = twinOf(port)
+    const from = localAddress === undefined ? {} : { localAddress }
+    const socket = connect({ port: to.port, host, ...from })
+    const client = new RawClient(to.isSecure ? secure(socket) : socket)
     await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject))
+    if (to.isSecure) {
+      // Who has too many connections is hung up on before the handshake.
+      await new Promise((resolve) =>
+        client.socket.once('secureConnect', resolve).once('close', resolve),
+      )
+    }
     return client
   }
 

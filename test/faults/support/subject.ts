@@ -12,7 +12,9 @@ import {
   type DaemonProcess,
   startDaemonProcess,
 } from '../../support/daemon-process.ts'
+import { ownerOf } from '../../support/owner.ts'
 import { createPhone, type Phone } from '../../support/phone.ts'
+import { isTlsSpoken, noteTwin } from '../../support/secure-twin.ts'
 import { buildProgram } from './built-program.ts'
 
 export const { main, files } = await buildProgram()
@@ -22,8 +24,18 @@ export function headless({ args = [], ...options }: DaemonOptions = {}): DaemonO
   return { main, ...options, args: ['--headless', ...args] }
 }
 
-export function startHeadless(t: TestContext, options?: DaemonOptions): Promise<DaemonProcess> {
-  return startDaemonProcess(t, headless(options))
+export async function startHeadless(
+  t: TestContext,
+  options: DaemonOptions = {},
+): Promise<DaemonProcess> {
+  if (!isTlsSpoken()) return startDaemonProcess(t, headless(options))
+  const { args = [] } = options
+  const tls = ['--tls', 'local', '--tls-listen', '127.0.0.1:0']
+  const daemon = await startDaemonProcess(t, headless({ ...options, args: [...args, ...tls] }))
+  const { listeners } = await (await ownerOf(daemon)).status()
+  const [url = ''] = listeners.find(({ name }) => name === 'tls')?.urls ?? []
+  noteTwin(Number(new URL(daemon.ready.gateway).port), Number(new URL(url).port))
+  return daemon
 }
 
 export type Paired = Awaited<ReturnType<typeof startPaired>>
