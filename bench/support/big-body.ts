@@ -5,12 +5,15 @@
  */
 
 import { randomFillSync } from 'node:crypto'
-import { connect, type Socket } from 'node:net'
+import { connect, type OnReadOpts, type Socket } from 'node:net'
+import { connect as connectTls, createSecureContext } from 'node:tls'
 
 export interface BodyTarget {
   readonly port: number
   readonly path: string
   readonly authorization?: string | undefined
+  /** Whether it speaks TLS. */
+  readonly isSecure?: boolean | undefined
 }
 
 /** As much as goes into a socket at once; larger pieces wait, smaller ones cost calls. */
@@ -61,7 +64,7 @@ export async function uploadForm(
 async function send(target: BodyTarget, size: number, frame: Frame): Promise<void> {
   const { method, headers, before, after } = frame
   const length = Buffer.byteLength(before) + size + Buffer.byteLength(after)
-  const socket = connect({ port: target.port, host: '127.0.0.1', noDelay: true })
+  const socket = open(target)
   const answered = readHead(socket)
   // Awaited below; a refusal may come while the body is still being sent.
   answered.catch(() => undefined)
@@ -119,14 +122,21 @@ export function download(target: BodyTarget, size: number): Promise<number> {
       return head.length - end - 4
     }
 
-    const socket = connect({
-      port: target.port,
-      host: '127.0.0.1',
-      onread: { buffer, callback: take },
-    })
+    const socket = open(target, { buffer, callback: take })
     socket.on('error', reject).on('close', () => reject(new Error('The body ended too early')))
     socket.write(formatHead('GET', target))
   })
+}
+
+/** Nobody is trusted here, and the authorities that Node knows would be read each time. */
+const TRUSTING = createSecureContext({ ca: [] })
+
+/** Connects; what is written before there is a connection waits for it. */
+export function open({ port, isSecure = false }: BodyTarget, onread?: OnReadOpts): Socket {
+  const options = { port, host: '127.0.0.1', ...(onread === undefined ? {} : { onread }) }
+  if (!isSecure) return connect(options).setNoDelay()
+  const trust = { secureContext: TRUSTING, rejectUnauthorized: false }
+  return connectTls({ ...options, ...trust }).setNoDelay()
 }
 
 function formatHead(method: string, target: BodyTarget, headers: readonly string[] = []): string {

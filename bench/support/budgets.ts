@@ -37,6 +37,7 @@ export type BudgetId =
   | 'B20 memory'
   | `B21 ${'read' | 'push' | 'upload' | 'apply' | 'download'}`
   | 'B22'
+  | `B23 ${'pull' | 'push' | 'handshake' | 'idle'}`
   | `B19 ${'pull' | 'push'}${'' | ' cost'}`
 
 export interface Budget {
@@ -66,6 +67,7 @@ const INSTALL = { ...AMOUNT, baseline: 'express' } as const
 const DESKTOP = { ...AMOUNT, baseline: '', unit: 'ms', floor: 100, aim: 50 } as const
 const MEMBERS = { ...FILE, baseline: 'curl -T to one of them', floor: 0.7, aim: 0.8 } as const
 const RECEIVER = { ...COST, baseline: 'PUT /file', unit: 's', floor: 1.3, aim: 1 } as const
+const SECURE = { ...FILE, baseline: 'without TLS', floor: 0.25, aim: 0.3 } as const
 const AT_REST = { ...AMOUNT, baseline: '', unit: '%', floor: 0.1, aim: 0.05 } as const
 const SHARED = { ...COST, baseline: 'alone', unit: 'ms', floor: 2, aim: 1.2 } as const
 const LINK = { ...RATE, unit: 'op/s', floor: 0.2, aim: 0.4 } as const
@@ -175,6 +177,24 @@ export const BUDGETS: Readonly<Record<BudgetId, Budget>> = {
     unit: 'µs',
     floor: 1.5,
     aim: 1.3,
+  },
+  'B23 pull': { ...SECURE, what: 'GET /file over TLS' },
+  'B23 push': { ...SECURE, what: 'PUT /file over TLS' },
+  'B23 handshake': {
+    ...AMOUNT,
+    what: 'a handshake: processor',
+    baseline: 'without TLS',
+    unit: 'ms',
+    floor: 15,
+    aim: 5,
+  },
+  'B23 idle': {
+    ...AMOUNT,
+    what: 'idle memory that is its own, over that without TLS',
+    baseline: '',
+    unit: 'MiB',
+    floor: 2,
+    aim: 1,
   },
   'B19 pull': { ...MEMBERS, what: 'a file that a member pulls from another' },
   'B19 pull cost': { ...RECEIVER, what: 'processor time of the member that pulls' },
