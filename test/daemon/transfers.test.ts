@@ -17,7 +17,7 @@ const BOUNDARY = 'between'
 const FORM_START = `--${BOUNDARY}\r\ncontent-disposition: form-data; name="data"; filename="a.bin"\r\n\r\n`
 
 async function setUp(t: TestContext) {
-  const daemon = await startDaemonProcess(t, { args: ['--headless'] })
+  const daemon = await startDaemonProcess(t, { args: ['--headless'], devices: ['Pixel'] })
   const device = await daemon.pair('Pixel')
   const phone = createPhone(device, daemon.ready.gateway)
   const token = await readFile(join(daemon.folder, 'data', 'control.token'), 'utf8')

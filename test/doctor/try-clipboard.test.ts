@@ -46,7 +46,7 @@ describe('clipgate doctor --try-clipboard', needs('Xvfb'), () => {
 
   it('tries nothing that a daemon would share, and is not shared in a pause', async (t) => {
     const env = { DISPLAY: (await Xvfb.start(t)).display }
-    const daemon = await startDaemonProcess(t, { env })
+    const daemon = await startDaemonProcess(t, { env, devices: ['Phone'] })
     const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
     const [refused] = await tryClipboard(daemon.run)
     assert.deepEqual([refused?.ok, refused?.fix], [false, 'first: clipgate pause 1m'])

@@ -48,7 +48,7 @@ describe('files that a phone sends at once', () => {
     needs('python3'),
     async (t) => {
       const folder = await temporaryFolder(t)
-      const first = await startDaemonProcess(t, { ...HEADLESS, folder })
+      const first = await startDaemonProcess(t, { ...HEADLESS, folder, devices: ['Pixel'] })
       const device = await first.pair('Pixel')
       const phone = createPhone(device, first.ready.gateway)
       const batch = newBatch()
@@ -91,7 +91,7 @@ describe('files that a phone sends at once', () => {
     'are those that the document names, of this batch and of this phone',
     needs('python3'),
     async (t) => {
-      const daemon = await startDaemonProcess(t, HEADLESS)
+      const daemon = await startDaemonProcess(t, { ...HEADLESS, devices: ['One', 'Two'] })
       const phones = [await daemon.pair('One'), await daemon.pair('Two')].map((device) =>
         createPhone(device, daemon.ready.gateway),
       )
@@ -137,7 +137,7 @@ describe('on a desktop, files that a phone sends at once', needs('Xvfb', 'xclip'
   // Protocol: what is pasted there, all by one paste
   it('all lie in the folder of received files, and one paste pastes all', async (t) => {
     const { display } = await Xvfb.start(t)
-    const daemon = await startDaemonProcess(t, { env: { DISPLAY: display } })
+    const daemon = await startDaemonProcess(t, { devices: ['Phone'], env: { DISPLAY: display } })
     const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
     const received = join(daemon.folder, 'received')
     // One is there already, as of yesterday.
@@ -175,7 +175,8 @@ describe('on a desktop, files that a phone sends at once', needs('Xvfb', 'xclip'
     const folder = await temporaryFolder(t)
     // No folder can be made here.
     await writeFile(join(folder, 'received'), '')
-    const daemon = await startDaemonProcess(t, { env: { DISPLAY: display }, folder })
+    const options = { devices: ['Phone'], env: { DISPLAY: display } }
+    const daemon = await startDaemonProcess(t, { ...options, folder })
     const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
     const batch = newBatch()
     await phone.uploadBatch(batch, FILES)

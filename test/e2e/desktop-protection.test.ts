@@ -12,7 +12,11 @@ import { Xvfb } from '../support/xvfb.ts'
 /** A desktop with a daemon and another program on it, and a phone. */
 async function setUp(t: TestContext, args: readonly string[] = []) {
   const { display } = await Xvfb.start(t)
-  const daemon = await startDaemonProcess(t, { args, env: { DISPLAY: display } })
+  const daemon = await startDaemonProcess(t, {
+    devices: ['Phone'],
+    args,
+    env: { DISPLAY: display },
+  })
   assert.equal(daemon.ready.clipboard, 'x11', daemon.stderr())
   const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
   const other = await XClient.open(t, display)

@@ -63,7 +63,7 @@ function programsOf(t: TestContext, env: Sway['env']): Display {
 /** A desktop with a daemon on it, and a phone. */
 async function setUp<D extends Display>(t: TestContext, open: (t: TestContext) => Promise<D>) {
   const display = await open(t)
-  const daemon = await startDaemonProcess(t, { env: display.env })
+  const daemon = await startDaemonProcess(t, { devices: ['Phone'], env: display.env })
   t.after(() => daemon.stop())
   const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
   return { ...display, daemon, phone }

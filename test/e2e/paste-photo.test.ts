@@ -29,7 +29,7 @@ async function pastesPhotos(
   desktop: NodeJS.ProcessEnv,
   platform: 'x11' | 'wayland',
 ): Promise<void> {
-  const daemon = await startDaemonProcess(t, { env: desktop })
+  const daemon = await startDaemonProcess(t, { devices: ['Phone'], env: desktop })
   const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
   const server = createServer((_, response) => {
     response.setHeader('Content-Type', 'text/html')

@@ -19,12 +19,13 @@ async function setUp(t: TestContext) {
   const xvfb = await Xvfb.start(t)
   const { display } = xvfb
   const folder = await temporaryFolder(t)
-  const start = async (where = display) => {
-    const daemon = await startDaemonProcess(t, { folder, env: { DISPLAY: where } })
+  const start = async (where = display, devices: readonly string[] = []) => {
+    const options = { folder, devices, env: { DISPLAY: where } }
+    const daemon = await startDaemonProcess(t, options)
     assert.equal(daemon.ready.clipboard, 'x11', daemon.stderr())
     return daemon
   }
-  const daemon = await start()
+  const daemon = await start(display, ['Phone'])
   const device = await daemon.pair('Phone')
   return {
     display,

@@ -27,7 +27,7 @@ async function startWatch(t: TestContext, link: string) {
 }
 
 it('clipgate watch on a real daemon prints what a phone pushes', async (t) => {
-  const daemon = await startDaemonProcess(t, { args: ['--headless'] })
+  const daemon = await startDaemonProcess(t, { devices: ['Phone', 'Watch'], args: ['--headless'] })
   const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
   await phone.pushText('there already')
   const { child, change, complaints } = await startWatch(t, (await daemon.pair('Watch')).link)
@@ -45,7 +45,8 @@ it('clipgate watch on a real daemon prints what a phone pushes', async (t) => {
 
 it('clipgate watch on a real daemon goes on when the daemon was restarted, with what changed meanwhile', async (t) => {
   const folder = await temporaryFolder(t)
-  const first = await startDaemonProcess(t, { args: ['--headless'], folder })
+  const options = { args: ['--headless'], folder }
+  const first = await startDaemonProcess(t, { devices: ['Phone', 'Watch'], ...options })
   const phone = await first.pair('Phone')
   await createPhone(phone, first.ready.gateway).pushText('before')
   const watched = await startWatch(t, (await first.pair('Watch')).link)

@@ -17,7 +17,7 @@ const FILE_PART = formatPart('name="data"; filename="a"', '')
 
 /** A daemon, a device that will take what it can, and another one. */
 async function setUp(t: TestContext) {
-  const daemon = await startHeadless(t, { args: HOLD_ARGS })
+  const daemon = await startHeadless(t, { args: HOLD_ARGS, devices: ['Greedy', 'Other'] })
   const { gateway } = daemon.ready
   const greedy = greedyDevice(t, daemon, await daemon.pair('Greedy'))
   const phone = createPhone(await daemon.pair('Other'), gateway)

@@ -30,7 +30,7 @@ function hubOf(
 /** A daemon with devices whose passwords cost next to nothing, and a phone to push with. */
 async function startWithDevices(t: TestContext, count: number, args: readonly string[] = []) {
   const folder = await temporaryFolder(t)
-  const first = await startHeadless(t, { folder })
+  const first = await startHeadless(t, { folder, devices: ['Phone'] })
   const device = await first.pair('Phone')
   await first.stop()
   const devices = await addCheapDevices(join(folder, 'data', 'devices.json'), count)
@@ -194,7 +194,7 @@ describe('a flood on connections to the hub', needsProc, () => {
     ['long fragments', fragment('x'.repeat(32 * 1024))],
   ] as const) {
     it(`stays in the network, takes no memory, and keeps nobody waiting: ${what}`, async (t) => {
-      const daemon = await startHeadless(t)
+      const daemon = await startHeadless(t, { devices: ['Greedy', 'Other'] })
       const device = await daemon.pair('Greedy')
       const greedy = createPhone(device, daemon.ready.gateway)
       const phone = createPhone(await daemon.pair('Other'), daemon.ready.gateway)

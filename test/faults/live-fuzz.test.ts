@@ -162,7 +162,7 @@ async function works(phone: Phone): Promise<void> {
 describe('the gateway of a daemon', needsProc, () => {
   it(`stands ${RUNS} requests that were valid before they were damaged`, async (t) => {
     t.diagnostic(`seed ${SEED}`)
-    const daemon = await startHeadless(t)
+    const daemon = await startHeadless(t, { devices: ['Reader', 'Writer'] })
     const { gateway } = daemon.ready
     const [reader, writer] = [await daemon.pair('Reader'), await daemon.pair('Writer')]
     const [phone, other] = [createPhone(reader, gateway), createPhone(writer, gateway)]

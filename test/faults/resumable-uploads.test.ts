@@ -59,7 +59,7 @@ async function sendSome(
 it('an upload goes on where it was, however often its connection is cut and its daemon dies', async (t) => {
   const folder = await temporaryFolder(t)
   const options = { folder, args: ['--min-free-bytes', '0', '--grace', '0'] }
-  let daemon = await startHeadless(t, options)
+  let daemon = await startHeadless(t, { ...options, devices: ['Phone'] })
   const device = await daemon.pair('Phone')
   const bytes = Buffer.alloc(24 * MIB, createHash('sha512').update('film').digest())
   const upload = await create(daemon, device, bytes)
@@ -143,7 +143,8 @@ async function completesLater(
   folder: string,
   fail: (daemon: DaemonProcess) => Promise<() => Promise<void>>,
 ): Promise<void> {
-  const daemon = await startHeadless(t, { folder, args: ['--min-free-bytes', '0'] })
+  const options = { folder, args: ['--min-free-bytes', '0'], devices: ['Phone'] }
+  const daemon = await startHeadless(t, options)
   const device = await daemon.pair('Phone')
   const bytes = Buffer.alloc(2 * MIB, createHash('sha512').update('film').digest())
   const upload = await create(daemon, device, bytes)
@@ -197,7 +198,7 @@ for (const error of ['EIO', 'EDQUOT']) {
 }
 
 it('an upload may rest for longer than timers can wait', async (t) => {
-  const daemon = await startHeadless(t, { args: ['--staging-ttl', '30d'] })
+  const daemon = await startHeadless(t, { args: ['--staging-ttl', '30d'], devices: ['Phone'] })
   const device = await daemon.pair('Phone')
   const upload = await create(daemon, device, Buffer.alloc(10))
   assert.equal(await offsetOf(daemon, upload), 0)

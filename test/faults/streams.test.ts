@@ -82,7 +82,7 @@ it('a client that opens a stream and does not read it does not hold up a revocat
 
 it('a thousand event streams all hear of each push, once and in order; and end when the daemon does', async (t) => {
   const folder = await temporaryFolder(t)
-  const first = await startHeadless(t, { folder })
+  const first = await startHeadless(t, { folder, devices: ['Phone'] })
   const phone = await first.pair('Phone')
   await first.stop()
   const devices = await addCheapDevices(join(folder, 'data', 'devices.json'), 500)

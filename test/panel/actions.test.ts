@@ -9,6 +9,9 @@ import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { itemOf, openPanel, type OpenPanel } from './support/panel.ts'
 
+/** A phone is paired already. */
+const PIXEL = { devices: ['Pixel'] }
+
 const WITH_CLIPBOARD = { permissions: ['clipboard-read', 'clipboard-write'] }
 
 /** What the clipboard of the browser holds, as numbers: of a text, or of the pixels of a picture. */
@@ -27,7 +30,7 @@ function pushOf({ page }: OpenPanel): Locator {
 
 describe('what the panel does with the item', needs('chromium'), () => {
   it('copies all of a text, and shows all of it', async (t) => {
-    const panel = await openPanel(t, { browser: WITH_CLIPBOARD })
+    const panel = await openPanel(t, { ...PIXEL, browser: WITH_CLIPBOARD })
     const phone = await panel.pairPhone('Pixel')
     const text = `${'ä'.repeat(5000)} the end`
     await phone.pushText(text)
@@ -43,7 +46,7 @@ describe('what the panel does with the item', needs('chromium'), () => {
   })
 
   it('copies a picture, and saves it', async (t) => {
-    const panel = await openPanel(t, { browser: WITH_CLIPBOARD })
+    const panel = await openPanel(t, { ...PIXEL, browser: WITH_CLIPBOARD })
     const phone = await panel.pairPhone('Pixel')
     const png = new PNG({ width: 3, height: 2 })
     png.data.fill(255)
@@ -62,7 +65,7 @@ describe('what the panel does with the item', needs('chromium'), () => {
   })
 
   it('saves by a way that ends when all browsers are signed out', async (t) => {
-    const panel = await openPanel(t)
+    const panel = await openPanel(t, PIXEL)
     const phone = await panel.pairPhone('Pixel')
     await phone.pushFile('File', 'notes.txt', Buffer.from('x'))
     const saving = panel.page.waitForEvent('download')
@@ -82,7 +85,7 @@ describe('what the panel does with the item', needs('chromium'), () => {
   })
 
   it('saves nothing but the item that it shows, and from nowhere else', async (t) => {
-    const panel = await openPanel(t)
+    const panel = await openPanel(t, PIXEL)
     const phone = await panel.pairPhone('Pixel')
     await phone.pushFile('File', 'notes.txt', Buffer.from('x'))
     const { contentId } = await phone.document()
@@ -101,7 +104,7 @@ describe('what the panel does with the item', needs('chromium'), () => {
   })
 
   it('says so when the browser does not let it copy, and offers of a file what can be done with it', async (t) => {
-    const panel = await openPanel(t)
+    const panel = await openPanel(t, PIXEL)
     const phone = await panel.pairPhone('Pixel')
     await phone.pushText('x')
     await panel.page.evaluate(
@@ -122,7 +125,7 @@ describe('what the panel does with the item', needs('chromium'), () => {
 
 describe('sending from the panel', needs('chromium'), () => {
   it('sends files that are chosen, one after the other', async (t) => {
-    const panel = await openPanel(t)
+    const panel = await openPanel(t, PIXEL)
     const phone = await panel.pairPhone('Pixel')
     const folder = await temporaryFolder(t)
     const paths = ['a.txt', 'b <1>.txt'].map((name) => join(folder, name))
@@ -138,7 +141,7 @@ describe('sending from the panel', needs('chromium'), () => {
   })
 
   it('goes on with a long file after a break', async (t) => {
-    const panel = await openPanel(t)
+    const panel = await openPanel(t, PIXEL)
     const phone = await panel.pairPhone('Pixel')
     const asked: string[] = []
     await panel.page.route('**/clipboard/file-uploads/*', (route) => {
@@ -154,7 +157,7 @@ describe('sending from the panel', needs('chromium'), () => {
   })
 
   it('leaves nothing of a file that is cancelled', async (t) => {
-    const panel = await openPanel(t)
+    const panel = await openPanel(t, PIXEL)
     await panel.page.route('**/clipboard/file-uploads/*', async (route) => {
       if (route.request().method() === 'DELETE') await route.continue()
     })
@@ -171,7 +174,7 @@ describe('sending from the panel', needs('chromium'), () => {
   })
 
   it('sends what is typed, and what is dropped or pasted anywhere', async (t) => {
-    const panel = await openPanel(t)
+    const panel = await openPanel(t, PIXEL)
     const phone = await panel.pairPhone('Pixel')
     const field = pushOf(panel).getByLabel('Text to send')
     await field.fill('two\nlines')

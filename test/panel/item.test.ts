@@ -5,11 +5,14 @@ import { PNG } from 'pngjs'
 import { needs } from '../support/requirements.ts'
 import { itemOf, openPanel } from './support/panel.ts'
 
+/** A phone is paired already. */
+const PIXEL = { devices: ['Pixel'] }
+
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'
 
 describe('the current item in the panel', needs('chromium'), () => {
   it('changes when a phone pushes, without a reload', async (t) => {
-    const panel = await openPanel(t)
+    const panel = await openPanel(t, PIXEL)
     const item = itemOf(panel)
     await item.getByText('Nothing here yet').waitFor()
     const phone = await panel.pairPhone('Pixel')
@@ -27,7 +30,7 @@ describe('the current item in the panel', needs('chromium'), () => {
   })
 
   it('ages without asking anybody', async (t) => {
-    const panel = await openPanel(t)
+    const panel = await openPanel(t, PIXEL)
     const phone = await panel.pairPhone('Pixel')
     await panel.page.clock.install()
     await panel.page.reload()
@@ -43,7 +46,7 @@ describe('the current item in the panel', needs('chromium'), () => {
   })
 
   it('shows the beginning of a long text, and says that there is more', async (t) => {
-    const panel = await openPanel(t)
+    const panel = await openPanel(t, PIXEL)
     const phone = await panel.pairPhone('Pixel')
     await phone.pushText('ä'.repeat(5000))
     const item = itemOf(panel)
@@ -52,7 +55,7 @@ describe('the current item in the panel', needs('chromium'), () => {
   })
 
   it('shows a picture, and never one that could run', async (t) => {
-    const panel = await openPanel(t)
+    const panel = await openPanel(t, PIXEL)
     const phone = await panel.pairPhone('Pixel')
     const png = new PNG({ width: 3, height: 2 })
     await phone.pushFile('Image', 'dot.png', PNG.sync.write(png))
@@ -66,7 +69,7 @@ describe('the current item in the panel', needs('chromium'), () => {
   })
 
   it('lists several files, and saves each of them', async (t) => {
-    const panel = await openPanel(t)
+    const panel = await openPanel(t, PIXEL)
     const { page } = panel
     const phone = await panel.pairPhone('Pixel')
     await phone.uploadBatch('0'.repeat(32), [
@@ -93,7 +96,7 @@ describe('the current item in the panel', needs('chromium'), () => {
   })
 
   it('is hidden when the reader wants that, also next time, and is not fetched then', async (t) => {
-    const panel = await openPanel(t)
+    const panel = await openPanel(t, PIXEL)
     const phone = await panel.pairPhone('Pixel')
     await phone.pushText('a secret')
     const item = itemOf(panel)

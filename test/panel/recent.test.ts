@@ -6,6 +6,9 @@ import { PNG } from 'pngjs'
 import { needs } from '../support/requirements.ts'
 import { itemOf, openPanel, type OpenPanel } from './support/panel.ts'
 
+/** A phone is paired already. */
+const PIXEL = { devices: ['Pixel'] }
+
 const DOT = PNG.sync.write(new PNG({ width: 2, height: 2 }))
 
 function widthOf(image: unknown): unknown {
@@ -18,7 +21,7 @@ function recentOf({ page }: OpenPanel): Locator {
 
 describe('the recent items in the panel', needs('chromium'), () => {
   it('brings one back with a click', async (t) => {
-    const panel = await openPanel(t)
+    const panel = await openPanel(t, PIXEL)
     const recent = recentOf(panel)
     assert.equal(await recent.isVisible(), false)
     const phone = await panel.pairPhone('Pixel')
@@ -43,7 +46,7 @@ describe('the recent items in the panel', needs('chromium'), () => {
   })
 
   it('shows no text, and asks for none, while previews are hidden', async (t) => {
-    const panel = await openPanel(t)
+    const panel = await openPanel(t, PIXEL)
     const phone = await panel.pairPhone('Pixel')
     await phone.pushText('first')
     await itemOf(panel).getByRole('button', { name: 'Hide preview' }).click()
@@ -65,7 +68,7 @@ describe('the recent items in the panel', needs('chromium'), () => {
   })
 
   it('copies, saves and removes each, and shows pictures small', async (t) => {
-    const panel = await openPanel(t)
+    const panel = await openPanel(t, PIXEL)
     const { page } = panel
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
     const phone = await panel.pairPhone('Pixel')
@@ -128,7 +131,7 @@ describe('the recent items in the panel', needs('chromium'), () => {
   })
 
   it('forgets all of them, and keeps none where nobody wants that', async (t) => {
-    const panel = await openPanel(t)
+    const panel = await openPanel(t, PIXEL)
     const phone = await panel.pairPhone('Pixel')
     await phone.pushText('first')
     await phone.pushText('second')

@@ -40,7 +40,7 @@ async function openPage(
 ): Promise<OpenWebKitPage> {
   const cable = await layCable(t)
   const args = ['--clipboard', 'none', '--listen', `${cable.here}:0`]
-  const daemon = await startDaemon(t, { args })
+  const daemon = await startDaemon(t, { args, devices: ['iPhone', 'Other'] })
   const { gateway } = daemon.ready
   const device = await daemon.pair('iPhone')
   const other = createPhone(await daemon.pair('Other'), gateway)

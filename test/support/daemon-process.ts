@@ -5,6 +5,8 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
+import { formatConnectLink } from '../../src/link/connect-link.ts'
+import { pairBeforehand } from './many-devices.ts'
 import { NEW_PHONE, ownerOf } from './owner.ts'
 import { PROGRAM } from './program.ts'
 import { temporaryFolder } from './temporary-folder.ts'
@@ -51,7 +53,7 @@ export interface DaemonProcess {
   log(): string
   /** Runs another command against this daemon's data directory. */
   run(...args: readonly string[]): Promise<{ readonly stdout: string; readonly stderr: string }>
-  /** As `clipgate pair` does, without a process of its own. */
+  /** As `clipgate pair` does, without a process of its own; or one of those that were paired early. */
   pair(label: string): Promise<PairedDevice>
   /** SIGTERM, and its exit code. */
   stop(): Promise<number | null>
@@ -60,6 +62,11 @@ export interface DaemonProcess {
 export interface DaemonOptions {
   readonly args?: readonly string[]
   readonly env?: NodeJS.ProcessEnv
+  /**
+   * Labels of devices that are paired before it is started, but behind a `wrapper`: two hashes of
+   * each are a second of processor time, most of what a test of one daemon takes.
+   */
+  readonly devices?: readonly string[]
   /** Holds the data directory and what else it writes; made, and removed, unless it is given. */
   readonly folder?: string
   /** A program that was built for the test; `PROGRAM` unless it is given. */
@@ -124,6 +131,9 @@ export async function startDaemonProcess(
   options: DaemonOptions = {},
 ): Promise<DaemonProcess> {
   const folder = options.folder ?? (await temporaryFolder(t))
+  // Behind another command it may be another user's, or have another address.
+  const labels = options.wrapper === undefined ? (options.devices ?? []) : []
+  const early = labels.length > 0 ? [...(await pairBeforehand(join(folder, 'data'), labels))] : []
   const command = daemonCommand(folder, options)
   const child = command.spawn()
   t.after(() => child.kill('SIGKILL'))
@@ -140,6 +150,18 @@ export async function startDaemonProcess(
     log: () => stderr,
     run,
     pair: async (label) => {
+      const found = early.findIndex((device) => device.label === label)
+      const [device] = found < 0 ? [] : early.splice(found, 1)
+      if (device !== undefined) {
+        const { id, username, password } = device
+        const o = { did: id, label, proto: 'syncclipboard' }
+        const { gateway: url } = ready
+        return {
+          ...device,
+          url,
+          link: formatConnectLink({ url, user: username, pwd: password, o }),
+        }
+      }
       // In a network of its own it can only be asked from there, and after its end only commands help.
       const isReached = options.wrapper === undefined && !hasEnded(child)
       if (!isReached) return JSON.parse((await run('pair', '--json', '--label', label)).stdout)

@@ -40,9 +40,9 @@ export async function startHeadless(
 
 export type Paired = Awaited<ReturnType<typeof startPaired>>
 
-/** Starts a daemon and pairs a phone. */
+/** Starts a daemon with a phone, which is paired early unless the options say otherwise. */
 export async function startPaired(t: TestContext, options?: DaemonOptions) {
-  const daemon = await startHeadless(t, options)
+  const daemon = await startHeadless(t, { devices: ['Phone'], ...options })
   const device = await daemon.pair('Phone')
   return { daemon, device, phone: createPhone(device, daemon.ready.gateway) }
 }

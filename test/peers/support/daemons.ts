@@ -29,6 +29,7 @@ export async function startMemberDaemon(
   options: DaemonOptions = {},
 ): Promise<MemberDaemon> {
   const daemon = await startDaemonProcess(t, {
+    devices: ['Phone'],
     ...options,
     args: ['--headless', ...(options.args ?? [])],
   })

@@ -13,7 +13,6 @@ import {
   type DaemonOptions,
   type DaemonProcess,
 } from '../../support/daemon-process.ts'
-import { NEW_PHONE, ownerOf } from '../../support/owner.ts'
 import { createPhone, type Phone } from '../../support/phone.ts'
 import { joinDaemon, type JoinOptions } from './daemons.ts'
 import { ItemLog } from './item-log.ts'
@@ -56,8 +55,8 @@ export class MemberProcess {
     given: DaemonOptions = {},
   ): Promise<MemberProcess> {
     const options = { args: ['--headless'], ...given }
-    const daemon = await startDaemonProcess(t, options)
-    const device = await (await ownerOf(daemon)).pair({ ...NEW_PHONE, kind: 'peer' })
+    const daemon = await startDaemonProcess(t, { devices: ['Peer'], ...options })
+    const device = await daemon.pair('Peer')
     const { gateway } = daemon.ready
     const { username, password } = device
     const daemonClient = openClient({ url: gateway, username, password })

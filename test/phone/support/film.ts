@@ -59,7 +59,7 @@ export async function openWiredPage(
   t: TestContext,
   options: BrowserContextOptions = {},
 ): Promise<WiredPage> {
-  const daemon = await startDaemon(t)
+  const daemon = await startDaemon(t, { devices: ['Pixel', 'Other'] })
   const { gateway } = daemon.ready
   const device = await daemon.pair('Pixel')
   const other = createPhone(await daemon.pair('Other'), gateway)

@@ -34,7 +34,7 @@ export async function openPhonePage(
   options: BrowserContextOptions = {},
   daemonOptions: DaemonOptions = {},
 ): Promise<OpenPhonePage> {
-  const daemon = await startDaemon(t, daemonOptions)
+  const daemon = await startDaemon(t, { devices: ['Pixel', 'Other'], ...daemonOptions })
   const { gateway } = daemon.ready
   const device = await daemon.pair('Pixel')
   const other = createPhone(await daemon.pair('Other'), gateway)

@@ -40,6 +40,7 @@ export async function startProxiedDaemon<Proxy extends ProxyProcess>(
   ...args: readonly string[]
 ): Promise<ProxiedDaemon<Proxy>> {
   const daemon = await startDaemonProcess(t, {
+    devices: ['Phone'],
     args: ['--headless', '--public-url', PUBLIC_URL, '--trusted-proxies', '127.0.0.1', ...args],
   })
   const { host: upstream, port } = new URL(daemon.ready.gateway)
