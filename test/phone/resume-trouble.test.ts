@@ -119,7 +119,8 @@ describe('a file on its way from a phone', needs('chromium'), () => {
     const wired = await openWiredPage(t)
     const { page, daemon, device, blobs } = wired
     await sendAndBreak(t, wired, () => daemon.run('revoke', device.id))
-    await page.getByText('This phone was disconnected').waitFor()
+    // Not what the upload says, which may hear of it first.
+    await page.getByText('This phone was disconnected on the computer', { exact: true }).waitFor()
     assert.equal(await page.evaluate('localStorage.length'), 0)
     while ((await blobs()).length > 0);
   })
