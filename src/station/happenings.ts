@@ -6,7 +6,7 @@ import { Subscribers } from '../lib/subscribers.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Happened, HappeningsList } from '../ports/panel.ts'
 
-/** A day or a week of a person. */
+/** A day or a week of a person: half of it for items, which cannot push out all else. */
 const MOST = 200
 
 /** As long as a label, which is the longest of what devices say here; so 200 of them are small. */
@@ -52,7 +52,20 @@ export class Happenings implements HappeningsList {
     const at = new Date(this.#clock.now()).toISOString()
     const name = label ?? (device === undefined ? undefined : this.#labelOf(device))
     const strings = { label: name?.slice(0, MAX_LENGTH), address: address?.slice(0, MAX_LENGTH) }
-    this.#list = [{ id, at, ...rest, device, ...strings }, ...this.#list.slice(0, MOST - 1)]
+    const list: readonly Happened[] = [{ id, at, ...rest, device, ...strings }, ...this.#list]
+    this.#list = list.length > MOST ? withoutOne(list) : list
     this.#watchers.notify()
   }
+}
+
+/** Leaves out the oldest item, or the oldest of all else, whichever there are more of. */
+function withoutOne(list: readonly Happened[]): readonly Happened[] {
+  const items = list.filter(isItem)
+  const others = list.filter((happened) => !isItem(happened))
+  const oldest = items.length > others.length ? items.at(-1) : others.at(-1)
+  return list.filter((happened) => happened !== oldest)
+}
+
+function isItem({ type }: Happened): boolean {
+  return type !== undefined
 }

@@ -33,5 +33,21 @@ it('what happened lately is what the log is told, with labels of that time, and 
 
   for (let count = 0; count < 300; count++) tell(log, { kind: 'resumed' })
   const ids = happenings.list.map(({ id }) => id)
-  assert.deepEqual([ids.length, ids[0], ids.at(-1)], [200, 302, 103])
+  // The push is kept: there are fewer items than all else.
+  assert.deepEqual([ids.length, ids[0], ids.at(-2), ids.at(-1)], [200, 302, 104, 1])
+})
+
+it('what happened is not pushed out by a device that sends many items, nor they by it', () => {
+  const happenings = new Happenings(new FakeClock(), () => undefined)
+  const log = happenings.hear(new CaptureLogger())
+  const flood = (kind: 'pushed' | 'refused') => {
+    const rest = kind === 'pushed' ? ({ type: 'Text', size: 1 } as const) : { times: 1 }
+    for (let count = 0; count < 300; count++) tell(log, { kind, ...rest })
+  }
+  const kept = () => happenings.list.filter(({ kind }) => kind === 'pushed').length
+  flood('refused')
+  flood('pushed')
+  assert.deepEqual([happenings.list.length, kept()], [200, 100])
+  flood('refused')
+  assert.deepEqual([happenings.list.length, kept()], [200, 100])
 })
