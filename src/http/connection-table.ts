@@ -90,6 +90,7 @@ export class ConnectionTable {
     return (secured) => {
       const connection = connectionOf(secured)
       connection.transport = socket
+      connection.remoteAddress = entry.connection.remoteAddress
       Object.assign(entry, { connection, isSecuring: false, bytes: 0 })
     }
   }
@@ -223,7 +224,7 @@ export class ConnectionTable {
     const { socket, requests } = connection
     if (!entry.isProbed) {
       entry.isProbed = true
-      socket.setKeepAlive(true, PROBE_MS)
+      connection.transport.setKeepAlive(true, PROBE_MS)
     }
     if (connection.isBusy || connection.isClosing) return
     if (requests !== entry.requests) {

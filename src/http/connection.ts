@@ -38,7 +38,7 @@ export class Connection {
   /** The socket that carries it: another one where it is encrypted. */
   transport: Socket
   /** Kept, because a closed socket has forgotten it. */
-  readonly remoteAddress: string | undefined
+  remoteAddress: string | undefined
   /** We said that we would close: whatever is pipelined behind is not served. */
   isClosing = false
   /** Who has logged in on it last. */

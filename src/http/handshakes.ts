@@ -3,8 +3,9 @@
  * TLS.
  *
  * A handshake costs a hundred times what a request does, all of it here at once. So none begins
- * before its connection has a place and its first bytes are here, and one begins in each turn of
+ * before its connection has a place and its first bytes are here, and one goes on in each turn of
  * the event loop, by addresses in turn: whatever else is asked meanwhile is answered in between.
+ * What comes behind it takes turns too; see `EncryptedFlow`.
  * How long one may take is the business of `ConnectionTable`, which knows it as a header that has
  * not come.
  * @module
@@ -12,26 +13,22 @@
 
 import type { Socket } from 'node:net'
 import { type SecureContext, TLSSocket } from 'node:tls'
-import { FairQueue } from '../lib/fair-queue.ts'
-import { connectionOf } from './connection.ts'
+import type { Clock } from '../lib/clock.ts'
+import { EncryptedFlow, EncryptedTurns } from './encrypted-flow.ts'
 
 /** The first byte of every record that may begin a handshake: RFC 8446 section 5.1. */
 const HANDSHAKE_RECORD = 22
 
-interface Waiting {
-  readonly socket: Socket
-  readonly onSecure: (secured: TLSSocket) => void
-}
-
 /** The handshakes of a server. */
 export class Handshakes {
   readonly #context: () => SecureContext
-  /** Each has a place among the connections, so these need no bound of their own. */
-  readonly #waiting = new FairQueue<Waiting>(Number.POSITIVE_INFINITY)
+  readonly #clock: Pick<Clock, 'monotonic'>
+  readonly #turns = new EncryptedTurns()
 
   /** @param context What the next handshake uses. */
-  constructor(context: () => SecureContext) {
+  constructor(context: () => SecureContext, clock: Pick<Clock, 'monotonic'>) {
     this.#context = context
+    this.#clock = clock
   }
 
   /**
@@ -49,19 +46,15 @@ export class Handshakes {
         return
       }
       socket.unshift(first)
-      this.#waiting.add({ socket, onSecure }, connectionOf(socket).remoteAddress ?? '')
-      if (this.#waiting.size === 1) setImmediate(() => this.#next())
+      const flow = new EncryptedFlow(socket, this.#turns, this.#clock, () => {
+        socket.off('end', giveUp)
+        this.#shake(flow, onSecure)
+      })
     })
   }
 
-  #next(): void {
-    const next = this.#waiting.take()
-    if (this.#waiting.size > 0) setImmediate(() => this.#next())
-    if (next !== undefined && !next.socket.destroyed) this.#shake(next)
-  }
-
-  #shake({ socket, onSecure }: Waiting): void {
-    const secured = new TLSSocket(socket, {
+  #shake(flow: EncryptedFlow, onSecure: (secured: TLSSocket) => void): void {
+    const secured = new TLSSocket(flow, {
       isServer: true,
       secureContext: this.#context(),
       ALPNProtocols: ['http/1.1'],
@@ -70,6 +63,7 @@ export class Handshakes {
     secured.on('error', giveUp).on('end', giveUp)
     // The event of a server that makes its handshakes itself; it comes once.
     secured.once('secure', () => {
+      flow.noteSecured(secured)
       onSecure(secured)
       secured.off('error', giveUp).off('end', giveUp)
     })

@@ -64,8 +64,8 @@ const REASONS: ReadonlyMap<unknown, string> = new Map([
 
 /** @throws {Error} naming the address; its `cause` is the error of the system. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { tls } = options
-  const handshakes = tls && new (await import('./handshakes.ts')).Handshakes(tls)
+  const { tls, clock = systemClock } = options
+  const handshakes = tls && new (await import('./handshakes.ts')).Handshakes(tls, clock)
   const server = new RunningServer(options, handshakes)
   await server.start()
   return server

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
+import { connect as connectTcp } from 'node:net'
 import { join } from 'node:path'
+import { Duplex } from 'node:stream'
 import { setImmediate as tick } from 'node:timers/promises'
 import {
   connect as connectTls,
@@ -19,8 +21,20 @@ import { FakeClock } from '../support/fake-clock.ts'
 import { serveKernel, type KernelOptions } from '../support/http-kernel.ts'
 import { RawClient } from '../support/raw-http.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { CIPHER, RecordMaker } from '../support/tls-records.ts'
+import { turnsDuring } from '../support/turns-during.ts'
 
 const PUBLIC = 'GET /public HTTP/1.1\r\nHost: box\r\n\r\n'
+
+const LAST = PUBLIC.replace('Host', 'Connection: close\r\nHost')
+
+/** The first bytes of a client. */
+function clientHello(): Promise<Buffer> {
+  return new Promise((resolve) => {
+    const wire = new Duplex({ read: () => {}, write: (bytes: Buffer) => resolve(bytes) })
+    connectTls({ socket: wire }).on('error', () => {})
+  })
+}
 
 describe('a server with TLS', () => {
   let made: Promise<TestCertificate> | undefined
@@ -31,7 +45,7 @@ describe('a server with TLS', () => {
     const { context } = createIdentity(certificate)
     const kernel = await serveKernel(t, { tls: () => context, ...options })
     /** Connects, and resolves once the handshake is done. */
-    const shake = async (more: ConnectionOptions = {}): Promise<TLSSocket> => {
+    const shake = async (more: ConnectionOptions = {}, watch = (_: TLSSocket): void => {}) => {
       const socket = connectTls({
         port: kernel.port,
         host: '127.0.0.1',
@@ -40,12 +54,24 @@ describe('a server with TLS', () => {
       })
       t.after(() => socket.destroy())
       socket.on('error', () => {})
+      watch(socket)
       await new Promise((resolve, reject) => {
         socket.once('secureConnect', resolve).once('close', () => reject(new Error('Closed')))
       })
       return socket
     }
-    return { ...kernel, shake, context }
+    /** Connects, to send what no client would. */
+    const shakeRaw = async () => {
+      const socket = connectTcp(kernel.port, '127.0.0.1')
+      let keyLog = ''
+      const secured = await shake({ socket, ciphers: CIPHER }, (client) => {
+        client.on('keylog', (line: Buffer) => (keyLog += line.toString()))
+      })
+      // What ends the handshake is sent behind that event.
+      await tick()
+      return { socket, client: new RawClient(secured), records: new RecordMaker(keyLog) }
+    }
+    return { ...kernel, shake, shakeRaw, context }
   }
 
   it('answers requests, in TLS 1.2 and 1.3 alone, in one protocol', async (t) => {
@@ -162,6 +188,49 @@ describe('a server with TLS', () => {
     }
     await Promise.all(flood)
     assert.ok(order.lastIndexOf('answer') < order.lastIndexOf('flood'), order.join(' '))
+  })
+
+  it('goes on with one handshake in each turn, also when they began long before', async (t) => {
+    const { port } = await serve(t)
+    const hello = await clientHello()
+    const clients = await Promise.all(Array.from({ length: 30 }, () => RawClient.open(t, port)))
+    for (const { socket } of clients) socket.write(hello.subarray(0, 1))
+    // By then these bytes are here.
+    for (let times = 0; times < 50; times++) await tick()
+    const turns = await turnsDuring(async () => {
+      for (const { socket } of clients) socket.write(hello.subarray(1))
+      await Promise.all(clients.map((client) => client.readBytes(1)))
+    })
+    assert.ok(turns >= clients.length, `${turns} turns`)
+  })
+
+  it('decrypts a few records in each turn, also when little or nothing is in them', async (t) => {
+    const { shakeRaw } = await serve(t)
+    for (const make of [
+      (records: RecordMaker) => [records.keyUpdates(600), records.texts(LAST)],
+      (records: RecordMaker) => [records.texts(...PUBLIC.repeat(17), LAST)],
+    ]) {
+      const { client, socket, records } = await shakeRaw()
+      const bytes = Buffer.concat(make(records))
+      const turns = await turnsDuring(async () => {
+        socket.write(bytes)
+        assert.match(await client.readToEnd(), /HTTP\/1\.1 204/)
+      })
+      assert.ok(turns >= 600 / 16, `${turns} turns`)
+    }
+  })
+
+  it('takes a few records with nothing in them, more with time, and no flood of them', async (t) => {
+    const clock = new FakeClock()
+    const { shakeRaw } = await serve(t, { clock })
+    const { client, socket, records } = await shakeRaw()
+    for (const passed of [0, 16_384]) {
+      clock.advance(passed)
+      socket.write(Buffer.concat([records.keyUpdates(600), records.texts(PUBLIC)]))
+      assert.equal((await client.read()).status, 204)
+    }
+    socket.write(Buffer.concat([records.keyUpdates(1200), records.texts(LAST)]))
+    assert.equal(await client.readToEnd(), '')
   })
 
   it('ends with all its connections, those in a handshake too', async (t) => {

@@ -1,0 +1,235 @@
+/**
+ * Bytes of connections with TLS, before they are decrypted. Loaded only where there is TLS.
+ *
+ * OpenSSL works through all that it is given, in one go and where nothing else can be done
+ * meanwhile; a record costs it as much as a small request, whether or not anything is in it. So it
+ * is given a few records in each turn of the event loop, by all connections together.
+ * @module
+ */
+
+import type { Socket } from 'node:net'
+import { Duplex } from 'node:stream'
+import type { Clock } from '../lib/clock.ts'
+import { FairQueue } from '../lib/fair-queue.ts'
+import { connectionOf } from './connection.ts'
+
+/** Records that are decrypted in one turn of the event loop, and those of one connection. */
+const MAX_RECORDS = 64
+const MAX_OF_ONE = 16
+
+/**
+ * Bytes of records that carry nothing: so many at once, and so many more in each second. Clients
+ * have a few, when they change their keys.
+ */
+const MAX_IDLE_BYTES: number = 16 * 1024
+const IDLE_BYTES_PER_MS = 1
+
+/** A record of one byte has no more around it, in any cipher. */
+const MAX_OVERHEAD = 128
+
+/** RFC 8446 section 5.1: its type, its version, and its length in two bytes. */
+const RECORD_HEADER_BYTES = 5
+
+/** Whose turn it is, on all connections. */
+export class EncryptedTurns {
+  /** Within their handshakes: one of them goes on in each turn, by addresses in turn. */
+  readonly #unsecured = new FairQueue<EncryptedFlow>(Number.POSITIVE_INFINITY)
+  /** The one whose turn is next first. */
+  readonly #secured = new Set<EncryptedFlow>()
+  #next: NodeJS.Immediate | undefined
+
+  ask(flow: EncryptedFlow): void {
+    if (flow.isSecured) this.#secured.add(flow)
+    else this.#unsecured.add(flow, flow.remoteAddress)
+    this.#next ??= setImmediate(() => this.#takeTurn())
+  }
+
+  #takeTurn(): void {
+    this.#next = undefined
+    this.#unsecured.take()?.goOn(MAX_OF_ONE)
+    let left = MAX_RECORDS
+    for (const flow of this.#secured) {
+      this.#secured.delete(flow)
+      left -= flow.goOn(Math.min(left, MAX_OF_ONE))
+      if (left <= 0) break
+    }
+    if (this.#secured.size + this.#unsecured.size > 0) {
+      this.#next ??= setImmediate(() => this.#takeTurn())
+    }
+  }
+}
+
+/** One connection, as a stream of the bytes that are on the wire. */
+export class EncryptedFlow extends Duplex {
+  readonly remoteAddress: string
+  readonly #transport: Socket
+  readonly #turns: EncryptedTurns
+  readonly #clock: Pick<Clock, 'monotonic'>
+  readonly #records = new RecordCutter()
+  #begin: (() => void) | undefined
+  /** Bytes that were read and are not handed on. */
+  #rest: Buffer | null = null
+  #isWanted = false
+  #isAsking = false
+  #hasEnded = false
+  /** The connection that comes out of it, once its handshake is done. */
+  #secured: { readonly bytesRead: number } | undefined
+  #idleBytes = 0
+  #idleSince = 0
+
+  /** @param begin Called in its first turn: has this stream read. */
+  constructor(
+    transport: Socket,
+    turns: EncryptedTurns,
+    clock: Pick<Clock, 'monotonic'>,
+    begin: () => void,
+  ) {
+    // Nothing is read ahead here: the transport does that.
+    super({ readableHighWaterMark: 0, allowHalfOpen: transport.allowHalfOpen })
+    this.#transport = transport
+    this.#turns = turns
+    this.#clock = clock
+    this.remoteAddress = connectionOf(transport).remoteAddress ?? ''
+    this.#begin = begin
+    this.on('resume', () => this.#ask())
+    const end = (): void => {
+      this.#hasEnded = true
+      this.#endBehindRest()
+    }
+    transport
+      .on('readable', () => {
+        // Else it does not say that it has ended.
+        if (transport.readableLength === 0) transport.read()
+        this.#ask()
+      })
+      .once('end', end)
+      .once('close', () => this.destroy())
+    this.#ask()
+  }
+
+  get isSecured(): boolean {
+    return this.#secured !== undefined
+  }
+
+  /** Its handshake is done: from now on, what comes has to carry something. */
+  noteSecured(secured: { readonly bytesRead: number }): void {
+    this.#secured = secured
+    this.#idleSince = this.#clock.monotonic()
+  }
+
+  /**
+   * Takes its turn.
+   *
+   * @param most How many records it may hand on.
+   * @returns How many it did; a part of one counts as one.
+   */
+  goOn(most: number): number {
+    this.#isAsking = false
+    if (this.destroyed) return 0
+    const begin = this.#begin
+    if (begin !== undefined) {
+      this.#begin = undefined
+      begin()
+      return 1
+    }
+    if (!this.#isWanted || this.isPaused()) return 0
+    const bytes: Buffer | null = this.#rest ?? this.#transport.read()
+    if (bytes === null) return 0
+    const { end, records } = this.#records.cut(bytes, most)
+    this.#rest = end < bytes.length ? bytes.subarray(end) : null
+    this.#handOn(bytes.subarray(0, end))
+    this.#endBehindRest()
+    return Math.max(records, 1)
+  }
+
+  #handOn(bytes: Buffer): void {
+    const secured = this.#secured
+    const before = secured?.bytesRead ?? 0
+    this.#isWanted = false
+    // All of it is decrypted, and what was in it is parsed, before this returns.
+    this.push(bytes)
+    if (secured !== undefined) this.#judge(bytes.length, secured.bytesRead - before)
+  }
+
+  #judge(length: number, plain: number): void {
+    const now = this.#clock.monotonic()
+    const forgiven = (now - this.#idleSince) * IDLE_BYTES_PER_MS + plain * MAX_OVERHEAD
+    this.#idleBytes = Math.max(0, this.#idleBytes + length - forgiven)
+    this.#idleSince = now
+    if (this.#idleBytes > MAX_IDLE_BYTES) this.#transport.destroy()
+  }
+
+  #ask(): void {
+    if (this.#isAsking || this.destroyed) return
+    const isReady = this.#begin !== undefined || (this.#isWanted && !this.isPaused())
+    if (!isReady || (this.#rest === null && this.#transport.readableLength === 0)) return
+    this.#isAsking = true
+    this.#turns.ask(this)
+  }
+
+  #endBehindRest(): void {
+    if (this.#hasEnded && this.#rest === null && !this.readableEnded) this.push(null)
+  }
+
+  override _read(): void {
+    this.#isWanted = true
+    this.#ask()
+  }
+
+  override _write(chunk: Buffer, _: BufferEncoding, done: (error?: Error | null) => void): void {
+    this.#transport.write(chunk, done)
+  }
+
+  override _writev(
+    chunks: readonly { readonly chunk: Buffer }[],
+    done: (error?: Error | null) => void,
+  ): void {
+    this.#transport.cork()
+    const last = chunks.length - 1
+    for (const [index, { chunk }] of chunks.entries()) {
+      if (index < last) this.#transport.write(chunk)
+      else this.#transport.write(chunk, done)
+    }
+    this.#transport.uncork()
+  }
+
+  override _final(done: () => void): void {
+    this.#transport.end(done)
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#rest = null
+    this.#transport.destroy()
+    done(error)
+  }
+}
+
+/** Finds where records end, in bytes that come in pieces of any length. */
+class RecordCutter {
+  /** How many bytes have come of the header of the record under way. */
+  #inHeader = 0
+  /** The newest two bytes of the header; then how many bytes behind it are still to come. */
+  #left = 0
+
+  /** @returns How many records end in `bytes`, `most` at most, and behind which byte. */
+  cut(bytes: Buffer, most: number): { readonly end: number; readonly records: number } {
+    let end = 0
+    let records = 0
+    while (end < bytes.length && records < most) {
+      if (this.#inHeader < RECORD_HEADER_BYTES) {
+        this.#left = ((this.#left << 8) | (bytes[end] ?? 0)) & 0xffff
+        this.#inHeader += 1
+        end += 1
+      } else {
+        const step = Math.min(this.#left, bytes.length - end)
+        this.#left -= step
+        end += step
+      }
+      if (this.#inHeader === RECORD_HEADER_BYTES && this.#left === 0) {
+        this.#inHeader = 0
+        records += 1
+      }
+    }
+    return { end, records }
+  }
+}
