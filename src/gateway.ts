@@ -21,6 +21,7 @@ export type {
   GatewayOptions,
   GatewayPorts,
   ReceivedPlace,
+  SecureWay,
 } from './gateway/gateway-ports.ts'
 export { serveUpgrades } from './http/upgrade.ts'
 
