@@ -60,9 +60,12 @@ test: build ## Run all tests (TESTS=path/to/one.test.ts to narrow)
 test-fast: types lint ## Types, lint, and the tests that need no desktop, browser or fault: four minutes
 	$(MAKE) test TESTS="$(FAST)"
 
-.PHONY: list-fast
-list-fast:
-	@echo $(FAST)
+# What is the same on each Node: texts, figures, and what shells make of a script.
+SAME := test/architecture.test.ts test/cli/completion.test.ts test/bench/% test/docs/%
+
+.PHONY: list-matrix
+list-matrix:
+	@echo $(filter-out $(SAME),$(FAST))
 
 .PHONY: matrix
 matrix: node_modules ## Run all tests on other versions of Node (MATRIX="22 24 26")

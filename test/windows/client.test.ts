@@ -1,3 +1,4 @@
+import { isNight } from '../support/night.ts'
 import { runSuites } from './support/suites.ts'
 
-runSuites('20', ['link', 'client', 'devices'])
+runSuites('20', [...(isNight ? ['link'] : []), 'client', 'devices'])
