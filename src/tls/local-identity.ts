@@ -51,14 +51,17 @@ export interface LocalIdentity extends IdentitySource {
 export async function openLocalIdentity(options: LocalIdentityOptions): Promise<LocalIdentity> {
   const { clock, names } = options
   const authority = (await readAuthority(options)) ?? (await makeAuthority(options))
+  const end = Date.parse(new X509Certificate(authority.cert).validTo)
   let current: Identity | undefined
   let renewals = 0
   return {
     authority: authority.cert,
     look: async () => {
       const now = clock.now()
+      // None can be good for longer than the authority.
       const isDue =
-        current !== undefined && (now > current.notAfter - RENEWAL_MS || now < current.notBefore)
+        current !== undefined &&
+        ((now > current.notAfter - RENEWAL_MS && current.notAfter < end) || now < current.notBefore)
       if (isDue) renewals += 1
       return [renewals, ...names()].join(' ')
     },

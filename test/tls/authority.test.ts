@@ -97,6 +97,23 @@ describe('an authority of our own', () => {
     assert.deepEqual((await source.load()).names, names)
     assert.match((await file.read()) ?? '', /CERTIFICATE[^]*PRIVATE KEY/)
   })
+
+  it('makes no certificate anew that could not be good for longer', async () => {
+    const clock = new FakeClock(NOW)
+    const file = new MemoryPrivateFile()
+    const source = await openLocalIdentity({
+      ...{ file, path: '/none', clock, name: 'clipgate', networks: [] },
+      names: () => ['localhost'],
+    })
+    const before = await source.look()
+    await source.load()
+    // Ten days before the end of the authority.
+    clock.advance(3640 * 86_400_000)
+    const due = await source.look()
+    assert.notEqual(due, before)
+    await source.load()
+    assert.equal(await source.look(), due)
+  })
 })
 
 describe('DER', () => {
