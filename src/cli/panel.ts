@@ -75,6 +75,9 @@ export async function runStop(call: SettingsInvocation): Promise<number> {
   return 0
 }
 
+/** For what needs a daemon where none runs. */
+export const TO_START = 'start it: clipgate service install, or in a terminal: clipgate serve'
+
 /** Finds the running daemon. @throws {CommandError} "Cannot `action`", when none runs. */
 export async function needRunning(
   { settings }: SettingsInvocation,
@@ -82,7 +85,7 @@ export async function needRunning(
 ): Promise<RunningDaemon> {
   const running = await openRunning(settings.dataDir)
   if (running !== undefined) return running
-  throw new CommandError(`Cannot ${action}: no daemon runs; start it: clipgate serve`)
+  throw new CommandError(`Cannot ${action}: no daemon runs; ${TO_START}`)
 }
 
 /** Whether there is a screen that the person sits at. */

@@ -8,6 +8,7 @@ import type { DaemonStatus, TlsStatus } from '../ports/admin.ts'
 import type { BusStatus } from '../ports/bus.ts'
 import { printResult, type SettingsInvocation } from './command.ts'
 import { describePause, describeTransfer, formatAgo } from './words/quantities.ts'
+import { TO_START } from './panel.ts'
 import { visible } from './visible.ts'
 import { withAdmin } from './devices.ts'
 
@@ -79,7 +80,7 @@ function describeDaemon(
   { running, version, pid, mode, startedAt }: DaemonStatus,
   now: number,
 ): string {
-  if (!running) return `not running (clipgate ${version}); start it: clipgate serve`
+  if (!running) return `not running (clipgate ${version}); ${TO_START}`
   const since = startedAt === undefined ? '' : `, started ${formatAgo(startedAt, now)}`
   return `clipgate ${version}, ${mode ?? 'starting'}, process ${pid ?? 'unknown'}${since}`
 }

@@ -238,7 +238,10 @@ describe('clipgate status', () => {
     const dataDir = join(await temporaryFolder(t), 'data')
     const { code, stdout } = await runCommand(['status', '--data-dir', dataDir])
     assert.equal(code, 3)
-    assert.match(stdout, /^Daemon +not running \(clipgate .*\); start it: clipgate serve$/m)
+    assert.match(
+      stdout,
+      /^Daemon +not running \(clipgate .*\); start it: clipgate service install/m,
+    )
     assert.doesNotMatch(stdout, /^Clipboard/m)
   })
 })

@@ -4,7 +4,7 @@ import { watch } from 'node:fs'
 import { chmod, lstat, mkdir, readdir, readFile, realpath, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { hasDesktop } from '../../src/cli/panel.ts'
+import { hasDesktop, TO_START } from '../../src/cli/panel.ts'
 import { DomainError } from '../../src/core/domain-error.ts'
 import { MAX_PAUSE_MS } from '../../src/core/limits.ts'
 import { createFakeAdmin, STATUS } from '../support/fake-admin.ts'
@@ -234,7 +234,7 @@ describe('commands that need a daemon', () => {
       ['resume', 'resume'],
     ] as const) {
       const { code, stdout, errors } = await runCommand([command, '--data-dir', dataDir])
-      const line = `Cannot ${action}: no daemon runs; start it: clipgate serve`
+      const line = `Cannot ${action}: no daemon runs; ${TO_START}`
       assert.deepEqual([code, stdout, errors], [1, '', [line]])
     }
     // And leave nothing behind.
