@@ -16,14 +16,14 @@ import type { TlsStatus } from '../ports/admin.ts'
 import { DiskPrivateFile } from '../storage/home/own-files.ts'
 import { createIdentity, type Identity } from '../tls/identity.ts'
 import { identityFiles } from '../tls/identity-files.ts'
-import { AUTHORITY_FILE, readAuthority } from '../tls/local-identity.ts'
+import { AUTHORITY_FILE, readAuthority, whyNotNow } from '../tls/local-identity.ts'
 import { secureAddresses, wantsTls } from './check-network.ts'
 import { fine, hint, problem, type Verdict } from './finding.ts'
 import type { Situation } from './situation.ts'
 import { DAY_MS, shakeHands, SOON_DAYS } from './through/reach.ts'
 import { hostOf, PATIENCE } from './through/visit.ts'
 
-const STOPS = 'mend that; a start would stop there'
+const STOPS = 'mend that before a start'
 
 const RENEW = 'renew it where it came from; the daemon reads the new one by itself'
 
@@ -97,7 +97,9 @@ async function openAuthority({
   machine,
 }: Situation): Promise<(Identity & { readonly cert: string }) | undefined> {
   const path = join(settings.dataDir, AUTHORITY_FILE)
-  const pair = await readAuthority({ file: new DiskPrivateFile(path), path, clock: machine })
+  const pair = await readAuthority({ file: new DiskPrivateFile(path), path })
+  const trouble = pair && whyNotNow(pair.cert, { path, clock: machine })
+  if (trouble !== undefined) throw new Error(trouble)
   return pair && { ...createIdentity(pair), cert: pair.cert }
 }
 

@@ -59,6 +59,7 @@ class FollowedIdentity implements ServedIdentity {
     this.#options = options
     this.#seen = seen
     this.current = current
+    this.#warn(current.trouble)
     this.#lookLater()
   }
 
@@ -91,14 +92,19 @@ class FollowedIdentity implements ServedIdentity {
       this.current = await this.#source.load()
       // Only now: of two files, one may be written later than the other.
       this.#seen = seen
-      this.error = undefined
       logger.info('The TLS certificate is another one')
+      this.#warn(this.current.trouble)
     } catch (error) {
       const reason = messageOf(error)
       if (reason === this.error) return
-      logger.warn('The TLS certificate cannot be used', { reason })
-      this.error = reason
+      this.#warn(reason)
     }
     this.#watchers.notify()
+  }
+
+  #warn(reason: string | undefined): void {
+    this.error = reason
+    if (reason === undefined) return
+    this.#options.logger.warn('The TLS certificate cannot be used', { reason })
   }
 }

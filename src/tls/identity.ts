@@ -19,6 +19,8 @@ export interface Identity {
   /** Unix milliseconds. */
   readonly notBefore: number
   readonly notAfter: number
+  /** Why clients may refuse it nevertheless, if they may. */
+  readonly trouble?: string | undefined
 }
 
 /**

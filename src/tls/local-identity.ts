@@ -52,6 +52,8 @@ export async function openLocalIdentity(options: LocalIdentityOptions): Promise<
   const { clock, names } = options
   const authority = (await readAuthority(options)) ?? (await makeAuthority(options))
   const end = Date.parse(new X509Certificate(authority.cert).validTo)
+  // A clock may be wrong after a start, and right soon: no reason to serve nobody.
+  const trouble = (): string | undefined => whyNotNow(authority.cert, options)
   let current: Identity | undefined
   let renewals = 0
   return {
@@ -63,10 +65,11 @@ export async function openLocalIdentity(options: LocalIdentityOptions): Promise<
         current !== undefined &&
         ((now > current.notAfter - RENEWAL_MS && current.notAfter < end) || now < current.notBefore)
       if (isDue) renewals += 1
-      return [renewals, ...names()].join(' ')
+      return [renewals, trouble(), ...names()].join(' ')
     },
     load: async () => {
-      current = createIdentity(createLeaf(authority, names(), clock.now()))
+      const made = createIdentity(createLeaf(authority, names(), clock.now()))
+      current = { ...made, trouble: trouble() }
       return current
     },
   }
@@ -80,8 +83,7 @@ export async function openLocalIdentity(options: LocalIdentityOptions): Promise<
 export async function readAuthority({
   file,
   path,
-  clock,
-}: Pick<LocalIdentityOptions, 'file' | 'path' | 'clock'>): Promise<KeyPair | undefined> {
+}: Pick<LocalIdentityOptions, 'file' | 'path'>): Promise<KeyPair | undefined> {
   try {
     checkPrivate(await stat(path))
   } catch (error) {
@@ -89,19 +91,25 @@ export async function readAuthority({
     throw unusable(path, messageOf(error), error)
   }
   const pem = (await file.read()) ?? ''
-  let identity: Identity
   try {
-    identity = createIdentity({ cert: pem, key: pem })
+    createIdentity({ cert: pem, key: pem })
   } catch (error) {
     throw unusable(path, `${messageOf(error)}; remove it, and phones can trust a new one`, error)
   }
-  const { notBefore, notAfter } = identity
-  if (clock.now() < notBefore || clock.now() > notAfter) {
-    const dates = [notBefore, notAfter].map((ms) => new Date(ms).toISOString().slice(0, 10))
-    const remedy = 'set the clock, or remove it, and phones can trust a new one'
-    throw unusable(path, `it is good from ${dates.join(' to ')}; ${remedy}`)
-  }
   return { cert: new X509Certificate(pem).toString(), key: pem }
+}
+
+/** Why nobody trusts the certificate of an authority at this time, if nobody does. */
+export function whyNotNow(
+  cert: string,
+  { path, clock }: Pick<LocalIdentityOptions, 'path' | 'clock'>,
+): string | undefined {
+  const { validFrom, validTo } = new X509Certificate(cert)
+  const [begin = 0, end = 0] = [validFrom, validTo].map((text) => Date.parse(text))
+  if (clock.now() >= begin && clock.now() <= end) return undefined
+  const dates = [begin, end].map((ms) => new Date(ms).toISOString().slice(0, 10))
+  const remedy = 'set the clock, or remove it, and phones can trust a new one'
+  return `${path} is good from ${dates.join(' to ')}; ${remedy}`
 }
 
 async function makeAuthority({
