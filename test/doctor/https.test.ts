@@ -46,7 +46,10 @@ describe('clipgate doctor, of HTTPS before a start', () => {
       [[[HERE], -400], /^PROBLEM the certificate ended on .*this machine says .* -> renew it/],
       [[[HERE], 10], /^PROBLEM the certificate is not valid before .* -> set the clock/],
       [[['192.168.1.99'], 0], /^PROBLEM .*for no name or address of this .* -> .*--tls local$/],
-      [[[HERE], 0, 0o644], /^PROBLEM .*others may read it; chmod 600 it -> .*start would stop/],
+      [
+        [[HERE], 0, 0o644],
+        /^PROBLEM .*others may read it; chmod 600 it -> mend that before a start/,
+      ],
     ]
     for (const [wanted, said] of rows) (await look(...wanted)).expect('https', said)
     const half = await check(t, { options: { tlsCert, tlsListen: ['0.0.0.0:0'] } })
