@@ -63,7 +63,10 @@ export const NOT_THERE = {
   'the programs that are called are made up by shell scripts': {
     'cli/service': [],
     'storage/windows-rights': [],
-    'cli/panel': ['opens a private file that leads to the panel: no token is an argument'],
+    'cli/panel': [
+      'opens a private file that leads to the panel: no token is an argument',
+      'gives a browser in a sandbox the file where that one reads',
+    ],
   },
   'a closed socket keeps its port for a moment (Wine)': {
     'http/server': ['comes back by itself when its socket is lost'],
