@@ -148,7 +148,7 @@ describe('a daemon with TLS and an authority of its own', () => {
   const local = { tls: 'local', tlsCert: undefined, tlsKey: undefined } as const
   const inFolder = (folder: string) => join(folder, 'data', 'tls-authority.pem')
 
-  // Protocol: how a phone comes to trust the authority
+  // Protocol: says how to trust the authority of `--tls local`
   it('is handed to phones over plain HTTP, with what to compare', async (t) => {
     const { start, folder } = await setUp(t, local)
     const { ready, admin } = await start()
