@@ -23,6 +23,10 @@ const INERT = /^(?:application\/(?:problem\+)?json|text\/plain; charset=utf-8|te
 /** Headers that let others in, or lead away. */
 const OPENING = /^(?:access-control-|refresh|link|location|set-cookie)/
 
+/** For what says how to trust the authority, which is there to be looked at: no script. */
+const LOOKED_AT =
+  /^default-src 'none'; frame-ancestors 'none'; base-uri 'none'; style-src 'sha256-[^' ]+'; img-src https:$/
+
 /** Whatever an answer says, a browser may show it to nobody else, and run nothing of it. */
 function assertInert(
   { status, headers }: Pick<RawResponse, 'status' | 'headers'>,
@@ -39,7 +43,9 @@ function assertInert(
   )
   const type = headers['content-type']
   if (type === undefined || INERT.test(type)) return
-  assert.equal(headers['content-security-policy'], "sandbox; default-src 'none'", what)
+  const policy = headers['content-security-policy'] ?? ''
+  if (LOOKED_AT.test(policy)) return
+  assert.equal(policy, "sandbox; default-src 'none'", what)
   // The list of folders is the same for everybody.
   if (type === 'application/xml; charset=utf-8') return
   assert.match(headers['content-disposition'] ?? '', /^attachment; filename/, what)
