@@ -1,6 +1,9 @@
 /**
  * The JSON of the control listener: the values of the port `Admin`, to whose types the compiler
  * holds each decoder, and failures that the owner of a daemon can mend.
+ *
+ * Members stand in a type and in a decoder: `isolatedDeclarations` wants exported types in writing,
+ * and commands may be older or newer than the daemon while an update waits for a restart.
  * @module
  */
 

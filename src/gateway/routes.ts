@@ -24,7 +24,11 @@ import {
 import { postHistory } from './post-history.ts'
 import { RememberedRecords } from './remembered-records.ts'
 
-/** The version of the reference protocol that is spoken here; clients want 3.1.1 at least. */
+/**
+ * The version of the reference protocol whose rules are kept here. Its programs read a bare number
+ * and refuse less than 3.1.1. The dialect tells them, as keyboards send the `User-Agent` of their
+ * HTTP library; one that asks for the version first reads the long form once.
+ */
 const REFERENCE_VERSION = '3.2.0'
 
 /** The route for anybody: whether the listener is live, at a constant cost, and no more. */

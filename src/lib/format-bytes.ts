@@ -1,4 +1,8 @@
-/** Writes sizes for people. @module */
+/**
+ * Writes sizes for people: in KiB, MiB and GiB everywhere, as options and limits are, although the
+ * gallery of a phone, which counts in thousands, shows another number.
+ * @module
+ */
 
 const SIZES = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const
 
