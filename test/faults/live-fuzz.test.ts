@@ -8,6 +8,7 @@ import { deviceRoutes } from '../../src/gateway/routes.ts'
 import { serveGateway } from '../support/gateway.ts'
 import { sha256 } from '../support/hashes.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
+import { secure, twinOf } from '../support/secure-twin.ts'
 import { mutate } from './support/mutate.ts'
 import { createRandom, type Random } from './support/random.ts'
 import { authorizationOf } from './support/raw-device.ts'
@@ -100,7 +101,9 @@ function deliver(random: Random, gateway: string, text: string): Promise<string>
   const isReset = random.chance(0.1)
   const cut = random.chance(0.3) ? random.below(text.length + 1) : text.length
   return new Promise((resolve, reject) => {
-    const socket: Socket = connect({ host: hostname, port: Number(port), noDelay: true })
+    const to = twinOf(Number(port))
+    const raw: Socket = connect({ host: hostname, port: to.port, noDelay: true })
+    const socket = to.isSecure ? secure(raw) : raw
     let answers = ''
     socket.setEncoding('latin1').on('data', (piece: string) => (answers += piece))
     // A reset is a way for a server to close; one that is not there any more is the end.

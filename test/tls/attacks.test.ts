@@ -18,4 +18,5 @@ if (isNight) {
   await import('../faults/framing.test.ts')
   // Floods of connections, resets in the middle of requests, few descriptors.
   await import('../faults/connections.test.ts')
+  await import('../faults/live-fuzz.test.ts')
 }
