@@ -226,13 +226,15 @@ async function takeUpload(
  * unless it is that of an item here, or the upload is one that has to be known by its hash.
  */
 async function isMeant(
-  { hash, bytes }: InboundItem,
+  { hash, bytes, origin }: InboundItem,
   { dataName, blob, knownAs }: TakenUpload,
   { latest: { current, binary }, md5Of }: Pick<ResolveDeps, 'latest' | 'md5Of'>,
 ): Promise<boolean> {
   const { kept, isExact = false } = bytes.kind === 'staged' ? bytes : {}
   const { sha256: contentHash } = blob.digests
   if (kept !== undefined) return contentHash === kept.contentHash
+  // A member says what it means, and uploads it when that is not here.
+  if (origin.kind === 'peer') return hash.toLowerCase() === contentHash
   const own = { contentHash, nameHash: nameHashOf(dataName, contentHash) }
   if (!isHash(hash) || isComputedHash(own, hash) || hash.toLowerCase() === knownAs) return true
   const stored = [current, binary].filter((candidate) => candidate !== undefined)

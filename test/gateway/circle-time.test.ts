@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import type { CircleTime } from '../../src/ports/circle-time.ts'
 import { createPhone } from '../support/phone.ts'
 import { serveGateway } from '../support/gateway.ts'
+import { sha256 } from '../support/hashes.ts'
 
 const TEXT = '{"type":"Text","text":"a"}'
 
@@ -64,5 +65,29 @@ describe('the time of the group', () => {
       assert.deepEqual([refused.status, refused.headers.get(FIELD)], [401, null])
     }
     assert.deepEqual(learnt, [])
+  })
+})
+
+describe('a document of a peer', () => {
+  it('never takes an earlier upload of the same name, which a broken link left', async (t) => {
+    const { circleTime } = watchTime()
+    const at = await serveGateway(t, { circleTime })
+    const { device, password } = await at.devices.add({ kind: 'peer' })
+    const peer = createPhone({ username: device.username, password }, at.url)
+    const [older, newer] = [Buffer.from('the older photo'), Buffer.from('the newer photo')]
+    const upload = (body: Buffer) => peer.fetch('/file/image.bin', { method: 'PUT', body })
+    for (const type of ['Group', 'File']) {
+      const document = {
+        ...{ type, text: '', hasData: true, dataName: 'image.bin', hash: sha256(newer) },
+        ...{ size: newer.length, stampedAt: circleTime.now(), stampedBy: 'm_0000000000000001' },
+      }
+      const push = () => peer.fetch('/Sync.json', { method: 'PUT', body: JSON.stringify(document) })
+      assert.equal((await upload(older)).status, 200)
+      assert.equal((await push()).status, 404, type)
+      if (type === 'Group') continue
+      assert.equal((await upload(newer)).status, 200)
+      assert.equal((await push()).status, 200)
+      assert.equal(String(await peer.download()), String(newer))
+    }
   })
 })
