@@ -90,7 +90,7 @@ export async function openTls(
       }
     },
     trust: (path, isSecure) => {
-      const urls = addresses().map(({ url }) => url)
+      const urls = (): readonly string[] => addresses().map(({ url }) => url)
       return authority?.trustFile(path, { ...authority, urls }, isSecure)
     },
     onChange: (listener) => served.onChange(listener),

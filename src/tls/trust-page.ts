@@ -13,8 +13,8 @@ export interface Trust {
   readonly cert: string
   /** SHA-256 of that, in pairs. */
   readonly fingerprint: string
-  /** Base URLs with HTTPS, the likeliest first. */
-  readonly urls: readonly string[]
+  /** Base URLs with HTTPS, the likeliest first: only the page asks for them. */
+  urls(): readonly string[]
 }
 
 /**
@@ -29,12 +29,12 @@ export function trustFile(path: string, trust: Trust, isSecure: boolean): TrustF
       return page(describe(trust, isSecure))
     case 'works':
       return isSecure ? page(WORKS) : undefined
-    case signOf(cert):
-      return file('image/svg+xml', TICK, ['Access-Control-Allow-Origin', '*'])
     case 'clipgate.crt':
       return file('application/x-x509-ca-cert', derOf(cert))
     case 'clipgate.mobileconfig':
       return file('application/x-apple-aspen-config', profileOf(derOf(cert)))
+    case signOf(cert):
+      return file('image/svg+xml', TICK, ['Access-Control-Allow-Origin', '*'])
     default:
       return undefined
   }
@@ -159,15 +159,19 @@ const CHINESE: typeof ENGLISH = {
 
 function describe(trust: Trust, isSecure: boolean): string {
   const there = '<p><a href="#zh-CN" lang="zh-CN">中文</a></p>\n'
-  return there + [ENGLISH, CHINESE].map((words) => tell(words, trust, isSecure)).join('')
+  const shown = { ...trust, urls: trust.urls(), sign: `phone/trust/${signOf(trust.cert)}` }
+  return there + [ENGLISH, CHINESE].map((words) => tell(words, shown, isSecure)).join('')
 }
 
 function tell(
   words: typeof ENGLISH,
-  { cert, fingerprint, urls }: Trust,
+  {
+    fingerprint,
+    urls,
+    sign,
+  }: Pick<Trust, 'fingerprint'> & { urls: readonly string[]; sign: string },
   isSecure: boolean,
 ): string {
-  const sign = `phone/trust/${signOf(cert)}`
   // The picture comes only if the browser trusts the address; words of other pages cannot tell.
   const tests = urls.map(
     (url) =>

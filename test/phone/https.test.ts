@@ -202,7 +202,11 @@ describe('the phone page over HTTPS', needs('chromium', 'certutil'), () => {
     }
 
     const urls = [`https://${NAME}:${port}`, `https://printer.lan:${world}`]
-    const trust = { cert: new X509Certificate(pem).toString(), fingerprint: 'AA:BB', urls }
+    const trust = {
+      cert: new X509Certificate(pem).toString(),
+      fingerprint: 'AA:BB',
+      urls: () => urls,
+    }
     const plain = createServer((_, response) => {
       const { mediaType = '', headers = [], body } = trustFile('', trust, false) ?? {}
       response.writeHead(200, ['Content-Type', mediaType, ...headers])
