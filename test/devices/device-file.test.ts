@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { formatDeviceFile, parseDeviceFile } from '../../src/devices/device-file.ts'
 import type { Device } from '../../src/ports/device-registry.ts'
+import { NEVER_SEEN } from '../support/many-devices.ts'
 import fc, { forAll } from '../support/property.ts'
 
 const HASH =
@@ -14,13 +15,7 @@ const DEVICE: Device = {
   username: 'alice_1',
   passwordHash: HASH,
   createdAt: 1_700_000_000_000,
-  lastSeenAt: undefined,
-  lastSeenAddress: undefined,
-  lastClient: undefined,
-  dialect: undefined,
-  reads: undefined,
-  usesOldKeys: undefined,
-  linkUrl: undefined,
+  ...NEVER_SEEN,
 }
 
 const DIGITS = fc.constantFrom(...'0123456789abcdef')

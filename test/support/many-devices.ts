@@ -48,7 +48,8 @@ export async function pairBeforehand(
   }))
 }
 
-const NEVER_SEEN = {
+/** What a device has that was paired, and has not been seen. */
+export const NEVER_SEEN = {
   lastSeenAt: undefined,
   lastSeenAddress: undefined,
   lastClient: undefined,
