@@ -147,7 +147,7 @@ async function apply(
   await file?.upload.release()
   const { item } = applied
   dialects.notePush(call, hash, item)
-  // An empty text is acknowledged only: the current item is another one.
+  // An empty text is acknowledged only.
   if (item === undefined || !matchesHash(item, hash)) {
     const record = encodeRecord(describe(received, clock.now()), hash, state)
     // The text of an item is in its own record; here it is a name, or nothing.

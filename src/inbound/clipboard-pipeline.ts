@@ -207,9 +207,8 @@ export class ClipboardPipeline implements InboundPipeline {
     const item = await describeItem(inbound, content, clock.now())
     // Old automations push an empty text by accident; it must never blank a clipboard.
     if (content.kind === 'text' && content.text === '') {
-      const current = latest.current?.item
-      const { contentId } = current ?? item
-      return { result: { contentId, item: current }, isStored: false }
+      const { contentId } = latest.current?.item ?? item
+      return { result: { contentId, item: undefined }, isStored: false }
     }
     const blob = content.kind === 'bytes' ? content.blob : undefined
     if (blob !== undefined) await turn.guard(latest.prepare(blob))
@@ -222,7 +221,7 @@ export class ClipboardPipeline implements InboundPipeline {
 
   async #leaveOut({ bytes }: InboundItem): Promise<AppliedItem> {
     if (bytes.kind === 'received') await bytes.blob.discard()
-    return this.#currentResult()
+    return { ...this.#currentResult(), item: undefined }
   }
 
   /** The item is current already: what goes wrong here is for the log, not for the sender. */

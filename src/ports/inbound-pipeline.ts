@@ -63,8 +63,9 @@ export interface InboundItem {
 
 /** The result of applying an item. */
 export interface AppliedItem {
+  /** Of the current item now; of an empty Text where there is none. */
   readonly contentId: ContentId
-  /** The current item now; `undefined` when an empty Text was acknowledged and there is none. */
+  /** The item that it became; `undefined` when it came too late, or was an empty Text. */
   readonly item: Item | undefined
   /**
    * There for a batch: resolves once its files have been saved in the folder of received files, to

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { CircleTime } from '../../src/ports/circle-time.ts'
-import { createPhone } from '../support/phone.ts'
+import { createPhone, readObject } from '../support/phone.ts'
 import { serveGateway } from '../support/gateway.ts'
 import { sha256 } from '../support/hashes.ts'
 
@@ -89,5 +89,20 @@ describe('a document of a peer', () => {
       assert.equal((await push()).status, 200)
       assert.equal(String(await peer.download()), String(newer))
     }
+  })
+
+  it('that comes too late leaves no trace in what its sender reads', async (t) => {
+    const at = await serveGateway(t)
+    const { device, password } = await at.devices.add({ kind: 'peer' })
+    const peer = createPhone({ username: device.username, password }, at.url)
+    const offer = async (text: string, stampedAt: number) => {
+      const stamp = { stampedAt, stampedBy: 'm_0000000000000001' }
+      const body = JSON.stringify({ type: 'Text', text, hash: sha256(text), ...stamp })
+      return readObject(await peer.fetch('/Sync.json', { method: 'PUT', body }))
+    }
+    const newer = await offer('the newer text', 2)
+    assert.deepEqual(await offer('the older text', 1), newer)
+    const { hash } = await readObject(await peer.fetch('/SyncClipboard.json'))
+    assert.equal(hash, sha256('the newer text'))
   })
 })

@@ -85,6 +85,13 @@ describe('the hash of a file that a client reads', () => {
     }
   })
 
+  it('is not that of an empty text, which changes nothing', async (t) => {
+    const { hash, phone } = await serve(t)
+    const body = JSON.stringify({ type: 'Text', text: '', hash: sha256('') })
+    assert.equal((await phone.fetch('/SyncClipboard.json', { method: 'PUT', body })).status, 200)
+    assert.equal(await hash(), OF_NAME)
+  })
+
   it('is the one that it pushed itself, whatever it is', async (t) => {
     const { hash, phone, other } = await serve(t)
     const md5 = createHash('md5').update(BYTES).digest('hex')
