@@ -24,9 +24,6 @@ const MAX_OF_ONE = 16
 const MAX_IDLE_BYTES: number = 16 * 1024
 const IDLE_BYTES_PER_MS = 1
 
-/** A record of one byte has no more around it, in any cipher. */
-const MAX_OVERHEAD = 128
-
 /** RFC 8446 section 5.1: its type, its version, and its length in two bytes. */
 const RECORD_HEADER_BYTES = 5
 
@@ -65,7 +62,7 @@ export class EncryptedFlow extends Duplex {
   readonly #transport: Socket
   readonly #turns: EncryptedTurns
   readonly #clock: Pick<Clock, 'monotonic'>
-  readonly #records = new RecordCutter()
+  readonly #record = new RecordCutter()
   #begin: (() => void) | undefined
   /** Bytes that were read and are not handed on. */
   #rest: Buffer | null = null
@@ -132,29 +129,34 @@ export class EncryptedFlow extends Duplex {
       begin()
       return 1
     }
-    if (!this.#isWanted || this.isPaused()) return 0
-    const bytes: Buffer | null = this.#rest ?? this.#transport.read()
-    if (bytes === null) return 0
-    const { end, records } = this.#records.cut(bytes, most)
-    this.#rest = end < bytes.length ? bytes.subarray(end) : null
-    this.#handOn(bytes.subarray(0, end))
+    if (!this.#isWanted) return 0
+    let records = 0
+    while (records < most && !this.isPaused() && this.#handOn()) records += 1
     this.#endBehindRest()
-    return Math.max(records, 1)
+    return records
   }
 
-  #handOn(bytes: Buffer): void {
+  /** Hands on the next record, or what has come of it. */
+  #handOn(): boolean {
+    const bytes: Buffer | null = this.#rest ?? this.#transport.read()
+    if (bytes === null) return false
+    const end = this.#record.endIn(bytes)
+    this.#rest = end < bytes.length ? bytes.subarray(end) : null
     const secured = this.#secured
-    const before = secured?.bytesRead ?? 0
+    const before = secured?.bytesRead ?? -1
     this.#isWanted = false
     // All of it is decrypted, and what was in it is parsed, before this returns.
-    this.push(bytes)
-    if (secured !== undefined) this.#judge(bytes.length, secured.bytesRead - before)
+    this.push(bytes.subarray(0, end))
+    if (this.#record.isWhole && secured?.bytesRead === before) this.#noteIdle()
+    return !this.#transport.destroyed
   }
 
-  #judge(length: number, plain: number): void {
+  /** Notes that there was nothing in a record. */
+  #noteIdle(): void {
     const now = this.#clock.monotonic()
-    const forgiven = (now - this.#idleSince) * IDLE_BYTES_PER_MS + plain * MAX_OVERHEAD
-    this.#idleBytes = Math.max(0, this.#idleBytes + length - forgiven)
+    // Some are answered, and the answers wait in memory for a client that does not read.
+    const forgiven = this.writableLength > 0 ? 0 : (now - this.#idleSince) * IDLE_BYTES_PER_MS
+    this.#idleBytes = Math.max(0, this.#idleBytes - forgiven) + this.#record.length
     this.#idleSince = now
     if (this.#idleBytes > MAX_IDLE_BYTES) this.#transport.destroy()
   }
@@ -206,30 +208,28 @@ export class EncryptedFlow extends Duplex {
 
 /** Finds where records end, in bytes that come in pieces of any length. */
 class RecordCutter {
-  /** How many bytes have come of the header of the record under way. */
-  #inHeader = 0
+  /** Bytes that have come of the record under way, or of the one that has ended. */
+  length = 0
   /** The newest two bytes of the header; then how many bytes behind it are still to come. */
   #left = 0
 
-  /** @returns How many records end in `bytes`, `most` at most, and behind which byte. */
-  cut(bytes: Buffer, most: number): { readonly end: number; readonly records: number } {
+  get isWhole(): boolean {
+    return this.length >= RECORD_HEADER_BYTES && this.#left === 0
+  }
+
+  /** @returns Behind which byte the record ends, or what there is of it. */
+  endIn(bytes: Buffer): number {
+    if (this.isWhole) this.length = 0
     let end = 0
-    let records = 0
-    while (end < bytes.length && records < most) {
-      if (this.#inHeader < RECORD_HEADER_BYTES) {
-        this.#left = ((this.#left << 8) | (bytes[end] ?? 0)) & 0xffff
-        this.#inHeader += 1
-        end += 1
-      } else {
-        const step = Math.min(this.#left, bytes.length - end)
-        this.#left -= step
-        end += step
-      }
-      if (this.#inHeader === RECORD_HEADER_BYTES && this.#left === 0) {
-        this.#inHeader = 0
-        records += 1
-      }
+    while (end < bytes.length && this.length < RECORD_HEADER_BYTES) {
+      this.#left = ((this.#left << 8) | (bytes[end] ?? 0)) & 0xffff
+      this.length += 1
+      end += 1
     }
-    return { end, records }
+    if (this.length < RECORD_HEADER_BYTES) return end
+    const step = Math.min(this.#left, bytes.length - end)
+    this.#left -= step
+    this.length += step
+    return end + step
   }
 }

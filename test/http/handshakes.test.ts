@@ -12,7 +12,10 @@ import {
   type TLSSocket,
 } from 'node:tls'
 import { describe, it, type TestContext } from 'node:test'
+import { MIB } from '../../src/core/limits.ts'
+import { route } from '../../src/http/call.ts'
 import { HEADER_MS } from '../../src/http/connection-table.ts'
+import { text } from '../../src/http/reply.ts'
 import { startServer } from '../../src/http/server.ts'
 import { createIdentity } from '../../src/tls/identity.ts'
 import { makeCertificate, type TestCertificate } from '../support/certificates.ts'
@@ -27,6 +30,9 @@ import { turnsDuring } from '../support/turns-during.ts'
 const PUBLIC = 'GET /public HTTP/1.1\r\nHost: box\r\n\r\n'
 
 const LAST = PUBLIC.replace('Host', 'Connection: close\r\nHost')
+
+/** What a record carries at most: RFC 8446 section 5.1. */
+const FULL: number = 2 ** 14
 
 /** The first bytes of a client. */
 function clientHello(): Promise<Buffer> {
@@ -231,6 +237,54 @@ describe('a server with TLS', () => {
     }
     socket.write(Buffer.concat([records.keyUpdates(1200), records.texts(LAST)]))
     assert.equal(await client.readToEnd(), '')
+  })
+
+  it('takes no flood of records with nothing in them between some with a little', async (t) => {
+    const { shakeRaw } = await serve(t, { clock: new FakeClock() })
+    const { client, socket, records } = await shakeRaw()
+    const pieces = LAST.match(/[^]{1,4}/g) ?? []
+    for (const piece of pieces) {
+      socket.write(Buffer.concat([records.keyUpdates(50), records.texts(piece)]))
+    }
+    assert.equal(await client.readToEnd(), '')
+  })
+
+  it('gives no more time for them to a client that does not read what it is answered', async (t) => {
+    const clock = new FakeClock()
+    const long = 'x'.repeat(32 * MIB)
+    const { shakeRaw } = await serve(t, {
+      clock,
+      publicRoutes: [route('GET', '/long', () => text(long))],
+    })
+    const { client, socket, records } = await shakeRaw()
+    socket.write(records.texts(LAST.replace('/public', '/long')))
+    await client.readUntil('\r\n\r\n')
+    client.socket.pause()
+    socket.pause()
+    for (const count of [600, 300]) {
+      socket.write(records.keyUpdateRequests(count))
+      // By then they have come.
+      for (let turn = 0; turn < 200; turn++) await tick()
+      clock.advance(8192)
+    }
+    socket.resume()
+    client.socket.resume()
+    assert.notEqual((await client.readToEnd()).length, long.length)
+  })
+
+  it('takes a full record whose end comes later', async (t) => {
+    const { shake, shakeRaw } = await serve(t, { clock: new FakeClock() })
+    const { client, socket, records } = await shakeRaw()
+    const other = new RawClient(await shake())
+    const request = (length: number): string =>
+      PUBLIC.replace('Host', `Content-Length: ${length}\r\nHost`)
+    const head = request(10_000)
+    const record = records.texts(request(FULL - head.length) + 'x'.repeat(FULL - head.length))
+    for (const part of [record.subarray(0, -10), record.subarray(-10)]) {
+      socket.write(part)
+      assert.equal((await other.send(PUBLIC).read()).status, 204)
+    }
+    assert.equal((await client.read()).status, 204)
   })
 
   it('ends with all its connections, those in a handshake too', async (t) => {

@@ -8,6 +8,8 @@ export const CIPHER = 'TLS_AES_128_GCM_SHA256'
 const APPLICATION_DATA = 23
 const HANDSHAKE = 22
 const KEY_UPDATE: Buffer = Buffer.from('1800000100', 'hex')
+/** Has the other side change its key too, and say so. */
+const KEY_UPDATE_REQUEST: Buffer = Buffer.from('1800000101', 'hex')
 
 /** Says what the client could say next, in its place: RFC 8446 sections 5.2, 5.3, 7.1 and 7.2. */
 export class RecordMaker {
@@ -26,14 +28,19 @@ export class RecordMaker {
   }
 
   /** Changes of the key, which carry nothing. */
-  keyUpdates(count: number): Buffer {
+  keyUpdates(count: number, message: Buffer = KEY_UPDATE): Buffer {
     const records = Array.from({ length: count }, () => {
-      const record = this.#record(KEY_UPDATE, HANDSHAKE)
+      const record = this.#record(message, HANDSHAKE)
       this.#secret = this.#expand('traffic upd', 32)
       this.#sequence = 0
       return record
     })
     return Buffer.concat(records)
+  }
+
+  /** Changes of the key that are each answered with another one. */
+  keyUpdateRequests(count: number): Buffer {
+    return this.keyUpdates(count, KEY_UPDATE_REQUEST)
   }
 
   #record(content: Buffer, type: number): Buffer {
