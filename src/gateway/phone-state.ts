@@ -52,13 +52,13 @@ export function phoneStateRoutes(ports: StatePorts): readonly Route<Device>[] {
 /** The recent items but the current one that a device may read. */
 export function recentOf(
   { latest, computer }: StatePorts,
-  { createdAt }: Pick<Device, 'createdAt'>,
+  { id }: Pick<Device, 'id'>,
 ): readonly RecentItem[] {
   if (computer?.showsRecent !== true) return []
   const current = latest.current?.item
-  return computer.recent.list.filter(({ activatedAt, contentHash, dataName }) => {
+  return computer.recent.list.filter(({ readers, contentHash, dataName }) => {
     const isCurrent = contentHash === current?.contentHash && dataName === current.dataName
-    return activatedAt >= createdAt && !isCurrent
+    return readers.has(id) && !isCurrent
   })
 }
 

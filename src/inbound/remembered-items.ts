@@ -16,6 +16,7 @@ import { only, readWhole } from '../lib/read-bytes.ts'
 import { Semaphore } from '../lib/semaphore.ts'
 import { Subscribers } from '../lib/subscribers.ts'
 import type { Blob, BlobStore, OpenBlob } from '../ports/blob.ts'
+import type { DeviceRegistry } from '../ports/device-registry.ts'
 import type { InboundBytes, InboundPipeline, Origin } from '../ports/inbound-pipeline.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -33,6 +34,7 @@ interface Entry extends RecentItem {
 interface RememberedItemsDeps {
   readonly inbound: InboundPipeline
   readonly blobs: Pick<BlobStore, 'receive'>
+  readonly devices: Pick<DeviceRegistry, 'list'>
   readonly logger: Logger
   /** How many are kept. */
   readonly most: number
@@ -69,6 +71,7 @@ export class RememberedItems implements RecentItems {
   async add(stored: StoredItem, origin: Origin): Promise<void> {
     const { item } = stored
     const sender = toSender(origin)
+    const readers = new Set(this.#deps.devices.list().map(({ id }) => id))
     this.#last = { activatedAt: item.activatedAt, sender }
     // A longer item would push out all others.
     const isKept = item.type !== 'Group' && item.size <= this.#maxBytes / 2
@@ -78,7 +81,7 @@ export class RememberedItems implements RecentItems {
         // There is never more in memory than there may be, not even until it is read.
         if (same === undefined) this.#makeRoom(item)
         const bytes = same === undefined ? await this.#read(stored) : same.blob.bytes
-        if (bytes !== undefined) this.#insert(item, sender, bytes, same)
+        if (bytes !== undefined) this.#insert(item, { sender, readers }, bytes, same)
       })
     }
     this.#subscribers.notify()
@@ -136,13 +139,18 @@ export class RememberedItems implements RecentItems {
     }
   }
 
-  #insert(item: Item, sender: Sender, bytes: Uint8Array, same: Entry | undefined): void {
+  #insert(
+    item: Item,
+    who: Pick<Entry, 'sender' | 'readers'>,
+    bytes: Uint8Array,
+    same: Entry | undefined,
+  ): void {
     const { type, dataName, mediaType, size, contentHash, contentId, activatedAt } = item
     this.#ids += 1
     const what = { type, dataName, mediaType, size, contentHash, contentId, activatedAt }
     const text = type === 'Text' ? beginningOf(bytes) : item.text
     const blob = same?.blob ?? new RememberedBytes(bytes)
-    const entry: Entry = { id: String(this.#ids), ...what, text, sender, blob }
+    const entry: Entry = { id: String(this.#ids), ...what, text, ...who, blob }
     const others = this.#entries.filter((one) => one !== same)
     this.#keep([entry, ...others].slice(0, this.#deps.most))
   }

@@ -35,6 +35,8 @@ export interface RecentItem
   /** When it became current, in Unix milliseconds. */
   readonly activatedAt: number
   readonly sender: Sender
+  /** Ids of the devices that were paired by then, whatever the clock said: they may read it. */
+  readonly readers: ReadonlySet<string>
   /** UTF-8 for a Text. Gone when it is not remembered any more, also for who reads them then. */
   readonly blob: Blob
 }

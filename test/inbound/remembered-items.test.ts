@@ -31,6 +31,7 @@ function setUp(most = 20, maxBytes: number = MAX_RECENT_BYTES) {
   }
   const clock = new FakeClock()
   const logger = new CaptureLogger()
+  const devices = { list: () => [] }
   const inbound = new ClipboardPipeline({
     staging: { take: () => undefined, takeBatch: () => undefined },
     latest,
@@ -38,7 +39,15 @@ function setUp(most = 20, maxBytes: number = MAX_RECENT_BYTES) {
     clock,
     logger,
   })
-  const recent = new RememberedItems({ inbound, blobs, logger, most, maxBytes, owner: OWNER })
+  const recent = new RememberedItems({
+    inbound,
+    blobs,
+    devices,
+    logger,
+    most,
+    maxBytes,
+    owner: OWNER,
+  })
   let added: Promise<void>[] = []
   inbound.addEffect((stored, origin) => {
     const work = recent.add(stored, origin)

@@ -72,7 +72,7 @@ export async function serveGateway(t: TestContext, options: ServeGatewayOptions 
   })
   const verifier = new FakeVerifier(devices)
   const owner = { kind: 'device', deviceId: OWNER_ID } as const
-  const recent = new RememberedItems({ inbound, blobs, logger, most: 20, owner })
+  const recent = new RememberedItems({ inbound, blobs, devices, logger, most: 20, owner })
   inbound.addEffect((stored, origin) => recent.add(stored, origin))
   const watchers: (() => void)[] = []
   let isPaused = false

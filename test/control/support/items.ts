@@ -45,5 +45,14 @@ export function recentText(id: string, text: string): RecentItem {
   const sender = { kind: 'clipboard', deviceId: undefined } as const
   const facts = { dataName: '', mediaType: 'text/plain', size: text.length, activatedAt: 5 }
   const hashes = { contentHash: id, contentId: `blake3v1:${id}` } as const
-  return { id, type: 'Text', text, ...facts, ...hashes, sender, blob: bytesOfLate(text) }
+  return {
+    id,
+    type: 'Text',
+    text,
+    ...facts,
+    ...hashes,
+    sender,
+    readers: new Set(),
+    blob: bytesOfLate(text),
+  }
 }

@@ -131,6 +131,7 @@ export function createRecent(activatedAt: number): readonly RecentItem[] {
     contentHash: String(index),
     contentId: `blake3v1:${index}` as const,
     blob: bytesOfLate(''),
+    readers: new Set<string>(),
     activatedAt: activatedAt - index * 7 * 60 * SECOND_MS,
     ...item,
   }))
