@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { parseArguments } from '../../src/cli/arguments.ts'
 import { findCommand } from '../../src/cli/commands.ts'
 import { SETTING_OPTIONS } from '../../src/cli/setting-options.ts'
 import { loadSettings } from '../../src/daemon/load-settings.ts'
-import { defaultListen, type Settings } from '../../src/daemon/settings.ts'
+import type { Settings } from '../../src/daemon/settings.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { readCompose } from './support/compose.ts'
@@ -84,37 +83,6 @@ for (const [name, page, least] of PAGES) {
 }
 
 describe('the walk of docs/guides/server.md', () => {
-  it('leads to the settings that its proxies are made for', async (t) => {
-    const settings = await settingsIn(SERVER, await temporaryFolder(t))
-    assert.equal(settings.publicUrl, 'https://clip.example.com')
-    assert.deepEqual(settings.trustedProxies, ['127.0.0.1'])
-    const [listen] = settings.listen ?? defaultListen('headless')
-    const upstream = `${listen?.host}:${listen?.port}`
-    for (const site of ['caddy/Caddyfile', 'nginx/clipgate.conf']) {
-      assert.ok(readRecipe(site).includes(upstream), `${site} leads to ${upstream}`)
-    }
-  })
-
-  it('brings every file that it then uses', () => {
-    const [, brought = ''] = /scp ((?:.|\\\n)*?) \S+@/.exec(SERVER) ?? []
-    const names = new Set(brought.split(/[\s\\]+/).map((path) => basename(path)))
-    for (const name of ['clipgate-0.1.0.tgz', 'clipgate.service', 'Caddyfile', 'clipgate.conf']) {
-      assert.ok(names.has(name), `${name} is brought`)
-    }
-  })
-
-  it('puts a name into the sites, and leaves none of the old one there', needs('sed'), () => {
-    const commands = [...SERVER.matchAll(/^sed "([^"]+)" (\S+) >/gm)]
-    assert.equal(commands.length, 2)
-    for (const [, script = '', file] of commands) {
-      const path = join(ROOT, 'deploy', file === 'Caddyfile' ? 'caddy' : 'nginx', String(file))
-      const ours = script.replace('$NAME', 'other.example.net')
-      const site = execFileSync('sed', [ours, path], { encoding: 'utf8' })
-      assert.ok(site.includes('other.example.net'), `${file} has the new name`)
-      assert.equal(site.includes('clip.example.com'), false, `${file} has the old name`)
-    }
-  })
-
   it('backs up what the unit and the compose file keep', () => {
     const unit = readRecipe('systemd/system/clipgate.service')
     assert.match(unit, /^StateDirectory=clipgate$/m)
