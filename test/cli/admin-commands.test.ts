@@ -23,7 +23,7 @@ function withStatus(admin: FakeAdmin, status: Partial<typeof STATUS>): Admin {
 
 describe('clipgate devices', () => {
   it('says what to do when there is none', async (t) => {
-    const run = await beside(t, createFakeAdmin())
+    const run = await beside(t, await createFakeAdmin())
     assert.equal(
       (await run(['devices'])).stdout,
       'No device is paired yet. Pair one: clipgate pair\n',
@@ -32,7 +32,7 @@ describe('clipgate devices', () => {
   })
 
   it('lists devices in columns, as wide as the terminal', async (t) => {
-    const admin = createFakeAdmin()
+    const admin = await createFakeAdmin()
     const run = await beside(t, admin)
     const { device } = await admin.registry.add({
       kind: 'phone',
@@ -57,7 +57,7 @@ describe('clipgate devices', () => {
   })
 
   it('shows in a narrow terminal, too, what to type for a device', async (t) => {
-    const admin = createFakeAdmin()
+    const admin = await createFakeAdmin()
     const run = await beside(t, admin)
     const username = 'mobile_1a2b3c4d'
     const { device } = await admin.registry.add({ kind: 'phone', username, label: 'My phone' })
@@ -86,7 +86,7 @@ describe('clipgate devices', () => {
   })
 
   it('names each as other commands take it, for shells that complete a line', async (t) => {
-    const admin = createFakeAdmin()
+    const admin = await createFakeAdmin()
     const run = await beside(t, admin)
     const labels = ['My phone', 'Twice', 'twice', '-x', 'a\u202eb']
     for (const [index, label] of labels.entries()) {
@@ -107,7 +107,7 @@ describe('clipgate peers', () => {
       { name: 'desk', ...known, state: 'refused', error: 'It was revoked there' } as const,
       { name: 'node', ...known, state: 'connected', error: undefined } as const,
     ]
-    const run = await beside(t, { ...createFakeAdmin(), peers })
+    const run = await beside(t, { ...(await createFakeAdmin()), peers })
     const { stdout } = await run(['peers'])
     assert.match(
       stdout,
@@ -119,7 +119,7 @@ describe('clipgate peers', () => {
   })
 
   it('lists who has joined this one, too, and says how to shut that out', async (t) => {
-    const admin = createFakeAdmin()
+    const admin = await createFakeAdmin()
     const run = await beside(t, admin)
     const username = 'peer_1a2b3c4d'
     const { device } = await admin.registry.add({ kind: 'peer', username, label: 'desk' })
@@ -140,7 +140,7 @@ describe('clipgate peers', () => {
 
 describe('clipgate status', () => {
   it('tells how the daemon is, in words', async (t) => {
-    const run = await beside(t, createFakeAdmin())
+    const run = await beside(t, await createFakeAdmin())
     const { stdout } = await run(['status'])
     assert.match(stdout, /^Daemon +clipgate 1\.2\.3, desktop, process 4711, started .* ago$/m)
     assert.match(stdout, /^Clipboard +x11$/m)
@@ -150,7 +150,7 @@ describe('clipgate status', () => {
 
   it('names the addresses at which devices find what is bound to all of them', async (t) => {
     const listener = { name: 'gateway', urls: ['http://0.0.0.0:42720'], error: undefined } as const
-    const run = await beside(t, withStatus(createFakeAdmin(), { listeners: [listener] }))
+    const run = await beside(t, withStatus(await createFakeAdmin(), { listeners: [listener] }))
     const { stdout } = await run(['status'])
     assert.match(stdout, /^Gateway +http:\/\/[1-9][\d.]+:42720/m)
     assert.deepEqual(JSON.parse((await run(['status', '--json'])).stdout).listeners[0].urls, [
@@ -161,7 +161,7 @@ describe('clipgate status', () => {
   it('tells what is wrong', async (t) => {
     const run = await beside(
       t,
-      withStatus(createFakeAdmin(), {
+      withStatus(await createFakeAdmin(), {
         clipboardError: 'the display is gone',
         devicesError: 'Cannot save /data/devices.json: there is no space left',
         item: undefined,
@@ -180,7 +180,7 @@ describe('clipgate status', () => {
   })
 
   it('prints everything for scripts, with null for what is absent', async (t) => {
-    const run = await beside(t, createFakeAdmin())
+    const run = await beside(t, await createFakeAdmin())
     const { stdout } = await run(['status', '--json'])
     assert.deepEqual(JSON.parse(stdout), {
       ...STATUS,
@@ -204,7 +204,10 @@ describe('clipgate status', () => {
       members: 2,
       refused: 3,
     } as const
-    const run = await beside(t, { ...createFakeAdmin(), status: async () => ({ ...STATUS, bus }) })
+    const run = await beside(t, {
+      ...(await createFakeAdmin()),
+      status: async () => ({ ...STATUS, bus }),
+    })
     assert.deepEqual(JSON.parse((await run(['status', '--json'])).stdout).bus, bus)
     const { stdout } = await run(['status'])
     const line =
@@ -223,7 +226,7 @@ describe('clipgate status', () => {
     } as const
     const listeners = [{ name: 'tls', urls: ['https://0.0.0.0:42722'], error: undefined }] as const
     const status = async () => ({ ...STATUS, listeners, tls })
-    const run = await beside(t, { ...createFakeAdmin(), status })
+    const run = await beside(t, { ...(await createFakeAdmin()), status })
     assert.deepEqual(JSON.parse((await run(['status', '--json'])).stdout).tls, tls)
     const paired = JSON.parse((await run(['pair', '--https', '--json'])).stdout)
     assert.equal(paired.url, 'https://desk.example:42722')
@@ -248,7 +251,7 @@ describe('clipgate status', () => {
 
 describe('clipgate pair, rotate and revoke', () => {
   it('show a password once, and say what happened', async (t) => {
-    const admin = createFakeAdmin()
+    const admin = await createFakeAdmin()
     const run = await beside(t, admin)
     const paired = await run(['pair', '--username', 'my_phone', '--label', 'Phone'])
     assert.deepEqual([paired.code, paired.stderr], [0, ''])
@@ -261,7 +264,7 @@ describe('clipgate pair, rotate and revoke', () => {
   })
 
   it('take a device by its id, the beginning that devices shows, its user name and its label', async (t) => {
-    const admin = createFakeAdmin()
+    const admin = await createFakeAdmin()
     const run = await beside(t, admin)
     for (const nameOf of [
       (device: DeviceSummary) => device.id,
@@ -280,7 +283,7 @@ describe('clipgate pair, rotate and revoke', () => {
   })
 
   it('touch no device when several have the label, and say which', async (t) => {
-    const admin = createFakeAdmin()
+    const admin = await createFakeAdmin()
     const run = await beside(t, admin)
     for (const label of ['Phone', 'Phone', 'phone']) await run(['pair', '--label', label])
     const [one, two] = await admin.devices()
@@ -299,7 +302,7 @@ describe('clipgate pair, rotate and revoke', () => {
   })
 
   it('show the QR code, and everything that can be typed instead', async (t) => {
-    const admin = createFakeAdmin({ warning: 'Nobody can reach this' })
+    const admin = await createFakeAdmin({ warning: 'Nobody can reach this' })
     const run = await beside(t, admin)
     const { stdout, stderr } = await run(['pair', '--label', 'A\u202eB'], { columns: 80 })
     assert.match(stdout, /^ {2}device {4}A\\u\{202e\}B\n/)
@@ -310,7 +313,7 @@ describe('clipgate pair, rotate and revoke', () => {
   })
 
   it('show no code that would not fit', async (t) => {
-    const run = await beside(t, createFakeAdmin())
+    const run = await beside(t, await createFakeAdmin())
     for (const size of [{ columns: 30 }, { columns: 80, rows: 20 }]) {
       const { stdout } = await run(['pair'], size)
       assert.match(stdout, /\nclip:\/\/connect[^]*\nThis window has no room [^]*clipgate panel/)
@@ -320,7 +323,7 @@ describe('clipgate pair, rotate and revoke', () => {
 
   // Protocol: for codes in small windows
   it('show a whole code at the end of a window of 80 by 24', async (t) => {
-    const run = await beside(t, createFakeAdmin())
+    const run = await beside(t, await createFakeAdmin())
     const args = ['pair', '--username', 'my_phone', '--password-stdin']
     const stdin = 'a pass#word ü 🔑\n'
     const { stdout } = await run(args, { columns: 80, rows: 24, stdin })
@@ -338,10 +341,10 @@ describe('clipgate pair, rotate and revoke', () => {
       { args: ['pair'], hasPhonePage: false },
     ]
     for (const { args, hasPhonePage } of rows) {
-      const run = await beside(t, createFakeAdmin({}, hasPhonePage))
+      const run = await beside(t, await createFakeAdmin({}, hasPhonePage))
       assert.match(readScreen((await run(args, { columns: 80 })).stdout), /^clip:/)
     }
-    const run = await beside(t, createFakeAdmin())
+    const run = await beside(t, await createFakeAdmin())
     const { id } = JSON.parse((await run(['pair', '--json'])).stdout)
     const rotated = await run(['rotate', id, '--qr', 'link'], { columns: 80 })
     assert.match(readScreen(rotated.stdout), /^clip:/)
@@ -349,7 +352,7 @@ describe('clipgate pair, rotate and revoke', () => {
   })
 
   it('draw nothing where nobody scans it, or no colours are wanted', async (t) => {
-    const run = await beside(t, createFakeAdmin())
+    const run = await beside(t, await createFakeAdmin())
     for (const options of [
       {},
       { columns: 80, environment: { NO_COLOR: '1' } },
@@ -366,7 +369,7 @@ describe('clipgate pair, rotate and revoke', () => {
   })
 
   it('say what to type on another computer, which scans nothing', async (t) => {
-    const run = await beside(t, createFakeAdmin())
+    const run = await beside(t, await createFakeAdmin())
     for (const options of [{ columns: 80, rows: 24 }, {}]) {
       const { stdout } = await run(['pair', '--kind', 'peer', '--label', 'desk'], options)
       assert.match(stdout, /\nclip:.*\n\n.* On the other computer type "clipgate join", and paste/)
@@ -375,14 +378,14 @@ describe('clipgate pair, rotate and revoke', () => {
   })
 
   it('are told also where the output cannot be asked what it is, as a pipe on Windows', async (t) => {
-    const run = await beside(t, createFakeAdmin())
+    const run = await beside(t, await createFakeAdmin())
     const { code, stdout, stderr } = await run(['pair'], { fd: 1_000_000 })
     assert.deepEqual([code, stderr], [0, ''])
     assert.match(stdout, /clip:/)
   })
 
   it('say that a file holds a password now, and whether others can read it', async (t) => {
-    const run = await beside(t, createFakeAdmin())
+    const run = await beside(t, await createFakeAdmin())
     const folder = await temporaryFolder(t)
     for (const [mode, json, expected] of [
       [0o600, false, /^This file holds a password: delete it/],
@@ -401,7 +404,7 @@ describe('clipgate pair, rotate and revoke', () => {
   })
 
   it('are never told in an error, whichever link is given where a device is meant', async (t) => {
-    const run = await beside(t, createFakeAdmin())
+    const run = await beside(t, await createFakeAdmin())
     const { link, page } = JSON.parse((await run(['pair', '--json'])).stdout)
     for (const given of [link, page, page.replace('//', '/')]) {
       const { stderr } = await run(['revoke', given])
@@ -411,14 +414,14 @@ describe('clipgate pair, rotate and revoke', () => {
   })
 
   it('print both links for scripts', async (t) => {
-    const run = await beside(t, createFakeAdmin())
+    const run = await beside(t, await createFakeAdmin())
     const { link, page } = JSON.parse((await run(['pair', '--json'])).stdout)
     assert.equal(page, `http://192.168.1.20:42720/phone#${link.split('&p=')[1]}`)
     assert.equal(JSON.parse((await run(['pair', '--json', '--kind', 'peer'])).stdout).page, null)
   })
 
   it('take a password from stdin, and never print it anywhere else', async (t) => {
-    const run = await beside(t, createFakeAdmin())
+    const run = await beside(t, await createFakeAdmin())
     const args = ['pair', '--json', '--kind', 'peer', '--password-stdin']
     const paired = await run(args, { stdin: 'my own pässword\r\nmore\n' })
     assert.deepEqual(
@@ -432,7 +435,7 @@ describe('clipgate pair, rotate and revoke', () => {
   })
 
   it('put the URL into the link that they are told', async (t) => {
-    const run = await beside(t, createFakeAdmin({ warning: 'nobody can reach this' }))
+    const run = await beside(t, await createFakeAdmin({ warning: 'nobody can reach this' }))
     const told = await run(['pair', '--json', '--url', 'https://clip.example/x/'])
     assert.equal(JSON.parse(told.stdout).url, 'https://clip.example/x')
     assert.equal(told.stderr, '')
@@ -440,7 +443,7 @@ describe('clipgate pair, rotate and revoke', () => {
   })
 
   it('exit with 1 and one line about what cannot be', async (t) => {
-    const run = await beside(t, createFakeAdmin())
+    const run = await beside(t, await createFakeAdmin())
     await run(['pair', '--username', 'my_phone'])
     const failures: readonly (readonly [readonly string[], RegExp])[] = [
       [['rotate', 'nobody'], /^Cannot find a device "nobody"; see "clipgate devices"$/],
@@ -461,7 +464,7 @@ describe('clipgate pair, rotate and revoke', () => {
   })
 
   it('leave no device behind whose password nobody was shown', async (t) => {
-    const admin = createFakeAdmin()
+    const admin = await createFakeAdmin()
     const run = await beside(t, admin)
     for (const args of [['pair'], ['pair', '--json']]) {
       for (const unprintable of ['ENOSPC', 'EPIPE']) {
@@ -474,7 +477,7 @@ describe('clipgate pair, rotate and revoke', () => {
   })
 
   it('fail when a removal counts, but a restart would undo it, and say so', async (t) => {
-    const admin = createFakeAdmin()
+    const admin = await createFakeAdmin()
     const unsaved = 'Cannot save devices.json: there is no space left'
     const revoke = async (id: string) => ({ ...(await admin.revoke(id)), unsaved })
     const full = { ...admin, revoke }
@@ -495,7 +498,7 @@ describe('clipgate pair, rotate and revoke', () => {
   })
 
   it('say what to do when nobody was shown a password, and it cannot be undone', async (t) => {
-    const admin = createFakeAdmin()
+    const admin = await createFakeAdmin()
     const stuck = { ...admin, revoke: () => Promise.reject(new Error('the disk is full')) }
     const run = await beside(t, stuck)
     const paired = await run(['pair', '--json'], { unprintable: 'ENOSPC' })

@@ -27,7 +27,7 @@ async function beside(t: TestContext) {
   const held = await holdDataDirectory(t)
   const panel = new FakePanel()
   const status = async () => ({ ...STATUS, paused: panel.paused })
-  await serveControl(t, held, { ...createFakeAdmin(), status }, panel)
+  await serveControl(t, held, { ...(await createFakeAdmin()), status }, panel)
   const run = (args: readonly string[], options: TestShellOptions = {}) =>
     runCommand([...args, '--data-dir', held.dataDir], options)
   return { run, panel, dataDir: held.dataDir }

@@ -61,7 +61,10 @@ describe('the control listener', () => {
   })
 
   it('logs an unexpected failure, and tells nothing of it', async (t) => {
-    const broken = { ...createFakeAdmin(), status: () => Promise.reject(new Error('disk on fire')) }
+    const broken = {
+      ...(await createFakeAdmin()),
+      status: () => Promise.reject(new Error('disk on fire')),
+    }
     const { ask, logger, client } = await listen(t, { admin: broken })
     const { status, body } = await ask('/status', { headers: OWNER })
     assert.equal(status, 500)
@@ -73,7 +76,7 @@ describe('the control listener', () => {
 
 describe('createAdminClient()', () => {
   it('gives back what the daemon says, absent members included', async (t) => {
-    const admin = createFakeAdmin({ warning: 'Nobody can reach this' })
+    const admin = await createFakeAdmin({ warning: 'Nobody can reach this' })
     const { client } = await listen(t, { admin })
     assert.deepEqual(await client.status(), STATUS)
     assert.deepEqual(await client.devices(), [])
@@ -92,7 +95,7 @@ describe('createAdminClient()', () => {
   })
 
   it('rotates and revokes by id and by user name', async (t) => {
-    const admin = createFakeAdmin()
+    const admin = await createFakeAdmin()
     const { client } = await listen(t, { admin })
     const { id, username, password } = await client.pair(PHONE)
     const rotated = await client.rotate(username)

@@ -12,7 +12,7 @@ import { createFakeAdmin, PHONE, type FakeAdmin } from '../support/fake-admin.ts
 import { FakeClock } from '../support/fake-clock.ts'
 import { FakeHasher } from '../support/fake-hasher.ts'
 import { Mailbox } from '../support/mailbox.ts'
-import { MemoryDeviceRegistry } from '../support/memory-device-registry.ts'
+import { openTestDevices } from '../support/test-devices.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { openControl, OWNER } from './support/open-control.ts'
 
@@ -47,7 +47,7 @@ describe('a password that nobody waits for any more', () => {
     const { device } = await paired
     const before = [await readFile(path, 'utf8'), devices.revision]
 
-    const admin = createFakeAdmin({}, true, devices)
+    const admin = await createFakeAdmin({}, true, devices)
     const outcomes: Promise<unknown>[] = []
     const left = new Mailbox<string>()
     const watch = (made: Promise<unknown>, signal: AbortSignal | undefined): void => {
@@ -87,7 +87,7 @@ describe('a password that nobody waits for any more', () => {
   })
 
   it('leaves no device, where it was paired by the time that its asker had gone', async () => {
-    const registry = new MemoryDeviceRegistry()
+    const registry = await openTestDevices()
     const asker = new AbortController()
     const { add } = registry
     registry.add = async (wanted) => {
@@ -95,7 +95,7 @@ describe('a password that nobody waits for any more', () => {
       asker.abort()
       return minted
     }
-    const admin = createFakeAdmin({}, true, registry)
+    const admin = await createFakeAdmin({}, true, registry)
     await assert.rejects(admin.pair(PHONE, asker.signal), { name: 'AbortError' })
     assert.deepEqual(registry.list(), [])
   })
@@ -103,16 +103,16 @@ describe('a password that nobody waits for any more', () => {
 
 describe('pairing', () => {
   it('leaves metadata out of a link that would get too long, the label first', async () => {
+    const admin = await createFakeAdmin()
     const seen = new Set<string>()
     for (let padding = 0; padding < 600; padding++) {
       const url = `http://h.example/${'x'.repeat(padding)}`
       const wanted = { ...PHONE, username: 'my_phone', label: '📱'.repeat(20), url }
-      const link = await createFakeAdmin()
-        .pair(wanted)
-        .then(
-          (made) => made.link,
-          (error) => assert.equal(error.code, 'LINK_TOO_LONG'),
-        )
+      const link = await admin.pair(wanted).then(
+        (made) => made.link,
+        (error) => assert.equal(error.code, 'LINK_TOO_LONG'),
+      )
+      if (link !== undefined) await admin.registry.revoke('my_phone')
       const kept = link === undefined ? 'none' : Object.keys(parseConnectLink(link).o ?? {}).join()
       assert.ok((link ?? '').length <= 800)
       seen.add(kept)
@@ -121,7 +121,7 @@ describe('pairing', () => {
   })
 
   it('pairs nothing when there could be no link', async () => {
-    const admin = createFakeAdmin()
+    const admin = await createFakeAdmin()
     const impossible: readonly Partial<PairRequest>[] = [
       { url: `http://h.example/${'x'.repeat(800)}` },
       { password: '🔑'.repeat(256) },
@@ -133,18 +133,19 @@ describe('pairing', () => {
   })
 
   it('rotates nothing when there could be no link', async () => {
-    const admin = createFakeAdmin({ url: `http://h.example/${'x'.repeat(800)}` })
+    const admin = await createFakeAdmin({ url: `http://h.example/${'x'.repeat(800)}` })
     const { device } = await admin.registry.add({ kind: 'phone' })
     await assert.rejects(admin.rotate(device.id), { code: 'LINK_TOO_LONG' })
     assert.equal(admin.registry.find(device.id)?.passwordHash, device.passwordHash)
   })
 
   it('still says which name is wrong', async () => {
+    const admin = await createFakeAdmin()
     for (const [wanted, code] of [
       [{ username: '!' }, 'USERNAME_INVALID'],
       [{ password: '' }, 'PASSWORD_INVALID'],
     ] as const) {
-      await assert.rejects(createFakeAdmin().pair({ ...PHONE, ...wanted }), { code })
+      await assert.rejects(admin.pair({ ...PHONE, ...wanted }), { code })
     }
   })
 })

@@ -20,7 +20,7 @@ function stateOf(frame: Frame | undefined) {
 
 /** A listener with an open event stream that has had its first state. */
 async function openStream(t: TestContext, status?: () => Promise<DaemonStatus>) {
-  const admin = { ...createFakeAdmin(), ...(status === undefined ? {} : { status }) }
+  const admin = { ...(await createFakeAdmin()), ...(status === undefined ? {} : { status }) }
   const opened = await openControl(t, { admin })
   const { panel, clock } = opened
   const { response, next } = await opened.follow()

@@ -32,7 +32,7 @@ async function setUp(t: TestContext) {
 
 describe('every route of the control listener', () => {
   it('that is private is among those that are tried here', async () => {
-    const admin = createFakeAdmin()
+    const admin = await createFakeAdmin()
     const panel = new FakePanel()
     const clock = new FakeClock()
     const logger = new CaptureLogger()

@@ -22,7 +22,7 @@ describe('openAdmin()', () => {
   it('waits for a daemon that is about to have its listener', async (t) => {
     const held = await hold(t)
     const asked = held.ask()
-    await serveControl(t, held, createFakeAdmin())
+    await serveControl(t, held, await createFakeAdmin())
     assert.equal((await (await asked).status()).running, true)
   })
 
@@ -41,7 +41,7 @@ describe('openAdmin()', () => {
 
   it('says so when the token is another one, or gone', async (t) => {
     const held = await hold(t)
-    await serveControl(t, held, createFakeAdmin())
+    await serveControl(t, held, await createFakeAdmin())
     await writeFile(join(held.dataDir, 'control.token'), 'another token')
     await assert.rejects((await held.ask()).devices(), {
       code: 'DATA_DIRECTORY_BUSY',

@@ -3,11 +3,11 @@ import { describe, it } from 'node:test'
 import { RefusedLogins } from '../../src/devices/refused-logins.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
 import { FakeClock } from '../support/fake-clock.ts'
-import { MemoryDeviceRegistry } from '../support/memory-device-registry.ts'
+import { openTestDevices } from '../support/test-devices.ts'
 
 async function open() {
   const [clock, logger] = [new FakeClock(), new CaptureLogger()]
-  const devices = new MemoryDeviceRegistry(() => clock.now())
+  const devices = await openTestDevices(() => clock.now())
   const { device } = await devices.add({ kind: 'phone', username: 'my_phone' })
   const logins = new RefusedLogins({ devices, clock, logger })
   let changes = 0

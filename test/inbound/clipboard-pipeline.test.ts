@@ -14,7 +14,7 @@ import { CaptureLogger } from '../support/capture-logger.ts'
 import { defer } from '../support/defer.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { sha256 } from '../support/hashes.ts'
-import { MemoryDeviceRegistry } from '../support/memory-device-registry.ts'
+import { openTestDevices } from '../support/test-devices.ts'
 import { stageUpload } from '../support/staging-contract.ts'
 
 const HELLO_TEXT = 'blake3v1:d10e733553f46c16ca8d7cb0154d91f4052ef7f53e874a3d387acd64c918f89b'
@@ -504,7 +504,7 @@ for (const change of ['revoke', 'rotate'] as const) {
   describe(`a sender that is shut out by ${change}`, () => {
     /** The pipeline, and the device with each kind of origin that it may have. */
     async function setUpDevice(t: TestContext) {
-      const devices = new MemoryDeviceRegistry()
+      const devices = await openTestDevices()
       const { device } = await devices.add({ kind: 'phone' })
       const { id: deviceId, passwordHash } = device
       const stamp = { at: 5, member: 'm_0000000000000001' }
@@ -514,7 +514,12 @@ for (const change of ['revoke', 'rotate'] as const) {
       ] as const
       const daemon = await setUp(t, { devices })
       const { blob } = await daemon.stage('a.txt', 'hello', 'text/plain', deviceId)
-      return { ...daemon, blob, devices, origins, shutOut: () => devices[change](deviceId) }
+      const shutOut = () => {
+        // From this tick on, however long the disk takes for a new password.
+        devices.isValid = () => false
+        return devices[change](deviceId)
+      }
+      return { ...daemon, blob, devices, origins, shutOut }
     }
 
     const staged = { dataName: 'a.txt', bytes: { kind: 'staged' } } as const

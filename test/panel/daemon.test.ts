@@ -41,7 +41,7 @@ describe('the daemon in the panel', needs('chromium'), () => {
   })
 
   it('offers addresses with HTTPS, and leads phones to trust it first', async (t) => {
-    const room = createShowroom()
+    const room = await createShowroom()
     await room.open()
     t.after(() => room.close())
     const url = 'https://desk.local:42722'

@@ -158,7 +158,7 @@ async function servePage(t: TestContext, page: string): Promise<string> {
 async function openControl(t: TestContext) {
   const logger = new CaptureLogger()
   const { listener } = createControl({
-    admin: createFakeAdmin(),
+    admin: await createFakeAdmin(),
     panel: new FakePanel(),
     token: 'token',
     clock: systemClock,

@@ -11,6 +11,7 @@ import {
 } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
+import type { DeviceRegistry } from '../../src/ports/device-registry.ts'
 import type { StagedUpload } from '../../src/ports/staging-area.ts'
 import type { StorageLimits } from '../../src/storage/open-storage.ts'
 import { readBoot } from '../../src/storage/home/process-identity.ts'
@@ -20,7 +21,7 @@ import { readText, streamOf } from '../support/byte-streams.ts'
 import { defer } from '../support/defer.ts'
 import { sha256 } from '../support/hashes.ts'
 import { fileItem } from '../support/latest-item-contract.ts'
-import { MemoryDeviceRegistry } from '../support/memory-device-registry.ts'
+import { openTestDevices } from '../support/test-devices.ts'
 import { header, stageUpload } from '../support/staging-contract.ts'
 import { bytesOf, openTestStorage, pathOfBlob, type OpenedStorage } from './support/open-stores.ts'
 import { MIB } from '../../src/core/limits.ts'
@@ -66,10 +67,7 @@ async function* stuckBehind(text: string): AsyncGenerator<Uint8Array> {
 }
 
 /** Pairs a device, which stages `hello` as `a`. @returns Its id. */
-async function pairAndStage(
-  devices: MemoryDeviceRegistry,
-  { staging }: OpenedStorage,
-): Promise<string> {
+async function pairAndStage(devices: DeviceRegistry, { staging }: OpenedStorage): Promise<string> {
   const { device } = await devices.add({ kind: 'phone' })
   const source = header('a', { deviceId: device.id, passwordHash: device.passwordHash })
   await stageUpload(staging, source, streamOf('hello'))
@@ -249,7 +247,7 @@ describe('what is staged on disk', () => {
 
   // Protocol: it waits, also over a restart
   it('is kept from the same documents after a restart, and is otherwise what it was', async (t) => {
-    const devices = new MemoryDeviceRegistry()
+    const devices = await openTestDevices()
     const storage = await openTestStorage(t, { devices })
     const deviceId = await pairAndStage(devices, storage)
     const again = await storage.restart()
@@ -717,7 +715,7 @@ describe('what is staged on disk', () => {
 
     for (const change of ['revoke', 'rotate'] as const) {
       it(`what a device staged and began is swept when ${change} came just before a crash`, async (t) => {
-        const devices = new MemoryDeviceRegistry()
+        const devices = await openTestDevices()
         const storage = await openTestStorage(t, { devices })
         const [gone, kept] = [
           await pairAndStage(devices, storage),
@@ -740,7 +738,7 @@ describe('what is staged on disk', () => {
     }
 
     it('what the owner staged and began is there, whoever is paired', async (t) => {
-      const devices = new MemoryDeviceRegistry()
+      const devices = await openTestDevices()
       await devices.add({ kind: 'phone' })
       const storage = await openTestStorage(t, { devices })
       await stage(storage, 'a', 'hello', OWNER_ID)
@@ -751,7 +749,7 @@ describe('what is staged on disk', () => {
     })
 
     it('a record of an earlier version, which names no credential, still counts', async (t) => {
-      const devices = new MemoryDeviceRegistry()
+      const devices = await openTestDevices()
       const storage = await openTestStorage(t, { devices })
       const deviceId = await pairAndStage(devices, storage)
       const path = await recordOf(storage)
@@ -761,7 +759,7 @@ describe('what is staged on disk', () => {
     })
 
     it('nobody stages who was shut out before', async (t) => {
-      const devices = new MemoryDeviceRegistry()
+      const devices = await openTestDevices()
       const { device } = await devices.add({ kind: 'phone' })
       const source = header('a', { deviceId: device.id, passwordHash: device.passwordHash })
       const { staging, blobFiles } = await openTestStorage(t, { devices })

@@ -8,7 +8,7 @@ import type { DiskBlobStore } from '../../src/storage/blobs/disk-blob-store.ts'
 import type { PartialUpload, StagingArea, UploadSource } from '../../src/ports/staging-area.ts'
 import { readText, streamOf } from '../support/byte-streams.ts'
 import { sha256 } from '../support/hashes.ts'
-import { MemoryDeviceRegistry } from '../support/memory-device-registry.ts'
+import { openTestDevices } from '../support/test-devices.ts'
 import { header, stageUpload } from '../support/staging-contract.ts'
 import { openTestStorage, pathOfBlob, type OpenedStorage } from './support/open-stores.ts'
 import { mountSmallDisk, needsMount } from './support/small-disk.ts'
@@ -244,14 +244,14 @@ describe('what has come of an upload', () => {
 
 describe('an upload of a device that is shut out', () => {
   async function shutOut(t: TestContext) {
-    const devices = new MemoryDeviceRegistry()
+    const devices = await openTestDevices()
     const storage = await openTestStorage(t, { devices })
     const { device } = await devices.add({ kind: 'phone' })
     const { id: deviceId, passwordHash } = device
+    devices.onCredentialGone((id) => storage.staging.drop(id))
     /** Returns when nothing may be left. */
     const drop = async (): Promise<void> => {
       await devices.revoke(deviceId)
-      await storage.staging.drop(deviceId)
       assert.deepEqual([await storage.blobFiles(), await storage.stagingFiles()], [[], []])
     }
     return { ...storage, source: sourceOf({ deviceId, passwordHash }), drop }

@@ -1,11 +1,11 @@
-/** A real `Admin` over a registry in memory. @module */
+/** A real `Admin` over a registry of the test. @module */
 
 import { createDeviceAdmin, type LinkBase } from '../../src/control/device-admin.ts'
 import { createIdlePeers } from '../../src/peers/peer-connections.ts'
 import type { Admin, DaemonStatus, PairRequest } from '../../src/ports/admin.ts'
 import type { DeviceRegistry } from '../../src/ports/device-registry.ts'
-import { MemoryDeviceRegistry } from './memory-device-registry.ts'
 import { MemoryPeerStore } from './memory-peer-store.ts'
+import { openTestDevices } from './test-devices.ts'
 
 /** A phone about which nobody chose anything. */
 export const PHONE: PairRequest = {
@@ -45,18 +45,18 @@ export const STATUS: DaemonStatus = {
 
 export interface FakeAdmin extends Admin {
   readonly devices: Admin['devices']
-  readonly registry: MemoryDeviceRegistry
+  readonly registry: DeviceRegistry
 }
 
-/** @param devices The registry behind it, instead of the one in memory. */
-export function createFakeAdmin(
+/** @param devices The registry behind it, instead of an empty one. */
+export async function createFakeAdmin(
   base: Partial<LinkBase> = {},
   hasPhonePage = true,
   devices?: DeviceRegistry,
-): FakeAdmin {
-  const registry = new MemoryDeviceRegistry()
+): Promise<FakeAdmin> {
+  const registry = devices ?? (await openTestDevices())
   const admin = createDeviceAdmin({
-    devices: devices ?? registry,
+    devices: registry,
     status: async () => ({ ...STATUS, devices: registry.list().length }),
     linkBase: () => ({ url: 'http://192.168.1.20:42720', warning: undefined, ...base }),
     hasPhonePage,

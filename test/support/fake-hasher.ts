@@ -28,10 +28,15 @@ export class FakeHasher implements Pick<PasswordHasher, 'hashPassword' | 'verify
     this.verified.push(passwordHash)
     this.places.push(place)
     await this.gate
-    if (passwordHash === undefined) return false
-    const salt = Buffer.from(passwordHash.split('$')[4] ?? '', 'base64')
-    return hashWith(salt, password) === passwordHash
+    return isHashOf(password, passwordHash)
   }
+}
+
+/** Whether a {@link FakeHasher} has made it of this password. */
+export function isHashOf(password: string, passwordHash: string | undefined): boolean {
+  if (passwordHash === undefined) return false
+  const salt = Buffer.from(passwordHash.split('$')[4] ?? '', 'base64')
+  return hashWith(salt, password) === passwordHash
 }
 
 function hashWith(salt: Uint8Array, password: string): string {

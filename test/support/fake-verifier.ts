@@ -1,18 +1,18 @@
-/** Verifies against a {@link MemoryDeviceRegistry} without hashing for real. @module */
+/** Verifies against a registry of {@link openTestDevices} without hashing for real. @module */
 
 import { DomainError } from '../../src/core/domain-error.ts'
 import type { CredentialVerifier } from '../../src/ports/credential-verifier.ts'
-import type { Device } from '../../src/ports/device-registry.ts'
-import { fakeHashOf, type MemoryDeviceRegistry } from './memory-device-registry.ts'
+import type { Device, DeviceRegistry } from '../../src/ports/device-registry.ts'
+import { isHashOf } from './fake-hasher.ts'
 
 export class FakeVerifier implements CredentialVerifier {
-  readonly #registry: MemoryDeviceRegistry
+  readonly #registry: DeviceRegistry
   /** Verifications so far. */
   calls = 0
   /** Whether the queue is full. */
   isBusy = false
 
-  constructor(registry: MemoryDeviceRegistry) {
+  constructor(registry: DeviceRegistry) {
     this.#registry = registry
   }
 
@@ -24,6 +24,6 @@ export class FakeVerifier implements CredentialVerifier {
     if (this.isBusy) throw new DomainError('VERIFIER_BUSY', 'Cannot verify: the test says so')
     const device = this.#registry.find(username)
     if (device?.username !== username) return undefined
-    return device.passwordHash === fakeHashOf(username, password) ? device : undefined
+    return isHashOf(password, device.passwordHash) ? device : undefined
   }
 }

@@ -18,8 +18,8 @@ import { CaptureLogger } from './capture-logger.ts'
 import { FakeClock } from './fake-clock.ts'
 import { FakeVerifier } from './fake-verifier.ts'
 import { listen } from './listen.ts'
-import { MemoryDeviceRegistry } from './memory-device-registry.ts'
 import { createPhone } from './phone.ts'
+import { openTestDevices } from './test-devices.ts'
 
 export interface ServeGatewayOptions
   extends Partial<GatewayOptions>,
@@ -59,7 +59,7 @@ export async function serveGateway(t: TestContext, options: ServeGatewayOptions 
   const changes = new ChangeHub(logger)
   const maxTextBytes = options.maxMetadataBytes
   const { member, circleTime } = options
-  const devices = new MemoryDeviceRegistry(() => clock.now())
+  const devices = await openTestDevices(() => clock.now())
   const inbound = new ClipboardPipeline({
     staging,
     latest,

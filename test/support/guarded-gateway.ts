@@ -10,8 +10,8 @@ import { RememberingVerifier } from '../../src/devices/credential-verifier.ts'
 import { createGateway } from '../../src/gateway/create-gateway.ts'
 import { startServer } from '../../src/http/server.ts'
 import type { FakeClock } from './fake-clock.ts'
+import { isHashOf } from './fake-hasher.ts'
 import { serveGateway, type ServeGatewayOptions } from './gateway.ts'
-import { fakeHashOf } from './memory-device-registry.ts'
 import { createPhone } from './phone.ts'
 import { RawClient, type RawResponse } from './raw-http.ts'
 import { addTwin } from './secure-twin.ts'
@@ -29,7 +29,7 @@ export async function serveGuarded(t: TestContext, options: ServeGatewayOptions 
     hasher: {
       verifyPassword: async (password, hash) => {
         runs.push(hash)
-        return devices.list().some(({ username }) => fakeHashOf(username, password) === hash)
+        return isHashOf(password, hash)
       },
     },
   })

@@ -11,13 +11,20 @@ after(async () => {
   for (const folder of left) await rm(folder, { recursive: true }).catch(() => undefined)
 })
 
+/** Makes a folder that is there until all tests of the file have ended. */
+export async function folderForAll(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'clipgate-test-'))
+  left.push(folder)
+  return folder
+}
+
 /** Makes a folder for one test. */
 export async function temporaryFolder(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'clipgate-test-'))
   // Windows removes nothing that is open, and what a test closes when it ends is closed after this.
-  if (process.platform === 'win32') left.push(folder)
+  if (process.platform === 'win32') return folderForAll()
+  const folder = await mkdtemp(join(tmpdir(), 'clipgate-test-'))
   // A daemon that ends later may write a file meanwhile.
-  else t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 20 }))
+  t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 20 }))
   return folder
 }
 

@@ -13,7 +13,7 @@ import { AsyncCleanup } from '../../../src/lib/async-cleanup.ts'
 import { CaptureLogger } from '../../support/capture-logger.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { FakeVerifier } from '../../support/fake-verifier.ts'
-import { MemoryDeviceRegistry } from '../../support/memory-device-registry.ts'
+import { openTestDevices } from '../../support/test-devices.ts'
 import { createPhone } from '../../support/phone.ts'
 import type { Stage } from './client.ts'
 
@@ -38,7 +38,7 @@ async function serve(cleanup: AsyncCleanup): Promise<ServedClipboard> {
   cleanup.add(() => rm(dataDir, { recursive: true, force: true }))
   const clock = new FakeClock()
   const logger = new CaptureLogger()
-  const devices = new MemoryDeviceRegistry(() => clock.now())
+  const devices = await openTestDevices(() => clock.now())
   const clipboard = await openStation({ dataDir, clock, logger, devices })
   cleanup.add(() => clipboard.close())
 

@@ -42,8 +42,9 @@ export interface OpenControlOptions {
 
 export async function openControl(
   t: TestContext,
-  { port: wanted = 0, admin = createFakeAdmin(), host = '127.0.0.1' }: OpenControlOptions = {},
+  { port: wanted = 0, admin: given, host = '127.0.0.1' }: OpenControlOptions = {},
 ) {
+  const admin = given ?? (await createFakeAdmin())
   const clock = new FakeClock()
   const logger = new CaptureLogger()
   const panel = new FakePanel(() => clock.now())

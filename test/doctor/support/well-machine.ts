@@ -115,7 +115,7 @@ export class Findings {
 /** Takes a data directory like a daemon whose owner hears this. */
 export async function besideDaemon(t: TestContext, status: Partial<DaemonStatus>) {
   const held = await holdDataDirectory(t)
-  const fake = createFakeAdmin()
+  const fake = await createFakeAdmin()
   await fake.registry.add({ kind: 'phone', username: 'my_phone' })
   const changed = async () => ({ ...STATUS, listeners: [], ...status })
   await serveControl(t, held, { ...fake, status: changed })

@@ -35,9 +35,9 @@ class ShownPanel extends FakePanel {
   }
 }
 
-export type Showroom = ReturnType<typeof createShowroom>
+export type Showroom = Awaited<ReturnType<typeof createShowroom>>
 
-export function createShowroom() {
+export async function createShowroom() {
   const panel = new ShownPanel(() => NOW)
   /** What the daemon tells; `panel.change()` shows what was changed here. */
   const told: { devices: readonly DeviceSummary[]; status: Partial<DaemonStatus> } = {
@@ -45,7 +45,7 @@ export function createShowroom() {
     status: {},
   }
   const admin = {
-    ...createFakeAdmin(),
+    ...(await createFakeAdmin()),
     status: async () => ({ ...STATUS, ...told.status, paused: panel.paused }),
     devices: async () => told.devices,
     pair: async ({

@@ -9,7 +9,7 @@ export type Visit = (name: string, part?: 'window' | 'page') => Promise<void>
 
 /** @param page An empty one; it is left where nobody is signed in. */
 export async function walkThroughPanel(page: Page, visit: Visit): Promise<void> {
-  const room = createShowroom()
+  const room = await createShowroom()
   await room.open()
   // Ages stand still: the same each time.
   await page.clock.setFixedTime(NOW)
