@@ -9,6 +9,7 @@
 
 import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { DomainError } from '../core/domain-error.ts'
 import { MIB } from '../core/limits.ts'
 import { PRIVATE_FILE_MODE } from '../lib/atomic-file.ts'
@@ -99,9 +100,14 @@ export function parseDeviceFile(text: string | Uint8Array): readonly Device[] {
   return devices
 }
 
+/** Where sightings are, beside the devices file. */
+export function sightingsPath(path: string): string {
+  return join(dirname(path), 'sightings.json')
+}
+
 /**
- * Reads the devices in the file; none when there is no file. Takes the file away from everybody
- * but its owner when it is open to more.
+ * Reads the devices in the file, as they were seen last; none when there is no file. Takes the file
+ * away from everybody but its owner when it is open to more.
  *
  * @throws {DomainError} `DATA_CORRUPT`; `DATA_DIRECTORY_UNUSABLE` when it cannot be read or belongs
  *   to somebody else.
@@ -109,7 +115,8 @@ export function parseDeviceFile(text: string | Uint8Array): readonly Device[] {
 export async function readDeviceFile(path: string, logger: Logger): Promise<readonly Device[]> {
   try {
     const bytes = await readPrivateFile(path, logger)
-    return bytes === undefined ? [] : parseDeviceFile(bytes)
+    if (bytes === undefined) return []
+    return await readSightings(sightingsPath(path), parseDeviceFile(bytes), logger)
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
     const remedy = error instanceof NewerVersionError ? 'run that version' : RESTORE
@@ -128,7 +135,7 @@ export function formatSightings(devices: readonly Device[]): string {
 }
 
 /** The devices as they were seen last. What cannot be read is warned of, and left out. */
-export async function readSightings(
+async function readSightings(
   path: string,
   devices: readonly Device[],
   logger: Logger,

@@ -4,14 +4,13 @@
  * @module
  */
 
-import { dirname, join } from 'node:path'
 import { DomainError } from '../core/domain-error.ts'
 import { FileHeldError, replaceFile, writeFileAtomically } from '../lib/atomic-file.ts'
 import { codeOf, FULL_DISK_CODES, hasCode, isShortage } from '../lib/system-error.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Device } from '../ports/device-registry.ts'
 import type { Logger } from '../ports/logger.ts'
-import { formatDeviceFile, formatSightings } from './device-file.ts'
+import { formatDeviceFile, formatSightings, sightingsPath } from './device-file.ts'
 
 /** Phones poll all day, and each write wears a memory card: a crash may lose this much. */
 const SIGHTINGS_DELAY_MS = 600_000
@@ -167,11 +166,6 @@ export class DeviceSaver {
     this.#unsaved = reason
     this.#options.onUnsaved()
   }
-}
-
-/** Where sightings are, beside the devices file. */
-export function sightingsPath(path: string): string {
-  return join(dirname(path), 'sightings.json')
 }
 
 function saveError(path: string, cause: unknown): DomainError {

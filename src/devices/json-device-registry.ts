@@ -24,8 +24,8 @@ import type {
   Sighting,
 } from '../ports/device-registry.ts'
 import type { Logger } from '../ports/logger.ts'
-import { readDeviceFile, readSightings } from './device-file.ts'
-import { DeviceSaver, sightingsPath } from './device-saver.ts'
+import { readDeviceFile } from './device-file.ts'
+import { DeviceSaver } from './device-saver.ts'
 import { chooseNames, choosePassword, mintDeviceId } from './credential-rules.ts'
 import type { PasswordHasher } from './password-hasher.ts'
 import { Sightings } from './sightings.ts'
@@ -78,9 +78,7 @@ export class JsonDeviceRegistry implements DeviceRegistry {
    */
   static async open(options: JsonDeviceRegistryOptions): Promise<JsonDeviceRegistry> {
     const { path, logger } = options
-    const devices = await readDeviceFile(path, logger)
-    const seen = await readSightings(sightingsPath(path), devices, logger)
-    return new JsonDeviceRegistry(options, seen)
+    return new JsonDeviceRegistry(options, await readDeviceFile(path, logger))
   }
 
   get revision(): number {

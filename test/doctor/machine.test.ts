@@ -306,6 +306,15 @@ describe('clipgate doctor, beside a daemon', () => {
     })
   })
 
+  it('knows without the daemon, too, that a device was seen', async (t) => {
+    const daemon = await startDaemonProcess(t, { args: ['--clipboard', 'none'] })
+    const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
+    await phone.document()
+    await daemon.stop()
+    const { detail } = (await check(t, { dataDir: join(daemon.folder, 'data') })).of('devices')
+    assert.equal(detail, '1 paired')
+  })
+
   it('names a device that as many programs use at once as may', async (t) => {
     const daemon = await startDaemonProcess(t, { args: ['--clipboard', 'none'] })
     const device = await daemon.pair('Phone')
