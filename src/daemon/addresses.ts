@@ -73,16 +73,17 @@ export function createLocalTest(
   readInterfaces: () => NetworkInterfaces,
   clock: Pick<Clock, 'monotonic'>,
 ): (address: string) => boolean {
-  let isOwn = createTest([])
-  let staleAt = -Infinity
-  return (address) => {
-    if (isNear(address)) return true
-    const now = clock.monotonic()
-    if (now >= staleAt) {
-      isOwn = createTest(ownSubnets(readInterfaces()))
-      staleAt = now + FRESH_MS
-    }
-    return isOwn(address)
+  const isOwn = readOften(() => createTest(ownSubnets(readInterfaces())), clock)
+  return (address) => isNear(address) || isOwn()(address)
+}
+
+/** Reads once a second at most, however often it is asked what there is. */
+export function readOften<Found>(read: () => Found, clock: Pick<Clock, 'monotonic'>): () => Found {
+  let last: { readonly found: Found; readonly at: number } | undefined
+  return () => {
+    const at = clock.monotonic()
+    if (last === undefined || at >= last.at + FRESH_MS) last = { found: read(), at }
+    return last.found
   }
 }
 

@@ -11,12 +11,13 @@ import type { TrustFile } from '../ports/trust-file.ts'
 import type { Station } from '../station/open-station.ts'
 import { DiskPrivateFile } from '../storage/home/own-files.ts'
 import type { IdentitySource } from '../tls/follow-identity.ts'
-import type { trustFile } from '../tls/trust-page.ts'
+import type { trustFiles } from '../tls/trust-page.ts'
 import {
   isNear,
   listSecureAddresses,
   NEARBY,
   readInterfaces,
+  readOften,
   usefulAddresses,
 } from './addresses.ts'
 import { isWildcardHost, type HostPort } from './host-port.ts'
@@ -89,10 +90,13 @@ export async function openTls(
         error: served.error,
       }
     },
-    trust: (path, isSecure) => {
-      const urls = (): readonly string[] => addresses().map(({ url }) => url)
-      return authority?.trustFile(path, { ...authority, urls }, isSecure)
-    },
+    trust:
+      authority === undefined
+        ? () => undefined
+        : authority.trustFiles({
+            ...authority,
+            urls: readOften(() => addresses().map(({ url }) => url), station.clock),
+          }),
     onChange: (listener) => served.onChange(listener),
     close: () => served.close(),
   }
@@ -104,7 +108,7 @@ interface Opened {
   readonly authority?: {
     readonly cert: string
     readonly fingerprint: string
-    readonly trustFile: typeof trustFile
+    readonly trustFiles: typeof trustFiles
   }
 }
 
@@ -131,7 +135,7 @@ async function openLocal(
   { clock, directory }: Pick<Station, 'clock' | 'directory'>,
   bound: readonly HostPort[],
 ): Promise<Opened> {
-  const [{ AUTHORITY_FILE, openLocalIdentity }, { fingerprintOf }, { trustFile }] =
+  const [{ AUTHORITY_FILE, openLocalIdentity }, { fingerprintOf }, { trustFiles }] =
     await Promise.all([
       import('../tls/local-identity.ts'),
       import('../tls/identity.ts'),
@@ -145,7 +149,7 @@ async function openLocal(
     names: () => ownNames(host, bound),
   })
   const { authority: cert } = source
-  return { source, authority: { cert, fingerprint: fingerprintOf(cert), trustFile } }
+  return { source, authority: { cert, fingerprint: fingerprintOf(cert), trustFiles } }
 }
 
 /** The first label of the name of this machine, if it can be one of a host. */

@@ -1,25 +1,37 @@
 /** `/phone/trust` and what is below it, for everybody and with no script. @module */
 
-import type { IncomingMessage } from 'node:http'
-import { route, type Route } from '../http/call.ts'
+import { route, type Call, type Route } from '../http/call.ts'
+import { refuseForeignNames } from '../http/foreign-pages.ts'
 import { HttpError } from '../http/http-error.ts'
+import { withoutSlash } from '../http/page-files.ts'
 import type { Reply } from '../http/reply.ts'
 import type { GatewayOptions } from './gateway-ports.ts'
 
-/** The routes; 404 where nothing is to be trusted. */
+/** The routes; 404 where nothing is to be trusted. They tell whose computer this is. */
 export function trustRoutes({
   trust = () => undefined,
   isDraining,
-}: Pick<GatewayOptions, 'trust' | 'isDraining'> = {}): readonly Route<undefined>[] {
-  const reply = (path: string, { socket }: IncomingMessage): Reply => {
+  publicUrl,
+}: Pick<GatewayOptions, 'trust' | 'isDraining' | 'publicUrl'> = {}): readonly Route<undefined>[] {
+  const refuseForeignName = refuseForeignNames(publicUrl)
+  const reply = (path: string, call: Call<undefined>): Reply => {
     if (isDraining?.() === true) throw new HttpError('DRAINING')
-    const file = trust(path, 'encrypted' in socket)
+    refuseForeignName(call)
+    const file = trust(path, 'encrypted' in call.request.socket)
     if (file === undefined) throw new HttpError('NOT_FOUND')
     const { mediaType, headers, body } = file
     return { status: 200, headers: ['Content-Type', mediaType, ...headers], body }
   }
   return [
-    route('GET', '/phone/trust', ({ request }) => reply('', request)),
-    route('GET', '/phone/trust/{name}', ({ params, request }) => reply(params.name, request)),
+    route(
+      'GET',
+      '/phone/trust',
+      withoutSlash((call) => reply('', call)),
+    ),
+    route(
+      'GET',
+      '/phone/trust/{name}',
+      withoutSlash<{ name: string }>((call) => reply(call.params.name, call)),
+    ),
   ]
 }

@@ -13,7 +13,7 @@ import { extname, join } from 'node:path'
 import { ownFile } from '../lib/program-files.ts'
 import { gzipSync } from 'node:zlib'
 import { route, type Call, type Handler, type Route } from './call.ts'
-import type { Reply } from './reply.ts'
+import { empty, type Reply } from './reply.ts'
 
 /** By ending. */
 const CONTENT_TYPES: ReadonlyMap<string, string> = new Map([
@@ -68,9 +68,26 @@ export interface PageFiles {
 export function pageRoutes(page: PageFiles): readonly Route<undefined>[] {
   const { name, files, at, below } = page
   return [
-    route('GET', at, serve(`${name}.html`, page)),
+    route('GET', at, withoutSlash(serve(`${name}.html`, page))),
     ...files.map((file) => route('GET', `${below}${file}`, serve(file, page))),
   ]
+}
+
+/**
+ * Leads to the page from its path with slashes at the end, where its relative links lead nowhere.
+ * Browsers take the fragment along.
+ */
+export function withoutSlash<Params>(
+  handler: Handler<undefined, Params>,
+): Handler<undefined, Params> {
+  return async (call) => {
+    const reply = await handler(call)
+    const [target = ''] = (call.request.url ?? '').split('?')
+    const { length = 0 } = /[^/](\/+)$/.exec(target)?.[1] ?? ''
+    if (length === 0 || call.path === '/') return reply
+    // Relative, as a proxy may have put us below a path.
+    return empty(308, ['Location', `${'../'.repeat(length)}${call.path.split('/').at(-1)}`])
+  }
 }
 
 function serve(file: string, page: PageFiles): Handler<undefined> {

@@ -18,38 +18,32 @@ export interface Trust {
 }
 
 /**
- * Finds what stands at a path below `/phone/trust`, which is `''` for the page itself.
+ * Makes what finds what stands at a path below `/phone/trust`, which is `''` for the page itself.
  *
- * @param isSecure Whether it is asked for with HTTPS, by which alone it is seen to work.
+ * @returns Takes, besides, whether it is asked for with HTTPS, by which alone it is seen to work.
  */
-export function trustFile(path: string, trust: Trust, isSecure: boolean): TrustFile | undefined {
-  const { cert } = trust
-  switch (path) {
-    case '':
-      return page(describe(trust, isSecure))
-    case 'works':
-      return isSecure ? page(WORKS) : undefined
-    case 'clipgate.crt':
-      return file('application/x-x509-ca-cert', derOf(cert))
-    case 'clipgate.mobileconfig':
-      return file('application/x-apple-aspen-config', profileOf(derOf(cert)))
-    case signOf(cert):
-      return file('image/svg+xml', TICK, ['Access-Control-Allow-Origin', '*'])
-    default:
-      return undefined
+export function trustFiles(
+  trust: Trust,
+): (path: string, isSecure: boolean) => TrustFile | undefined {
+  // Anybody may ask: what it takes to read a certificate is spent once.
+  const { raw } = new X509Certificate(trust.cert)
+  const files = new Map([
+    ['clipgate.crt', file('application/x-x509-ca-cert', raw)],
+    ['clipgate.mobileconfig', file('application/x-apple-aspen-config', profileOf(raw))],
+    [signOf(raw), file('image/svg+xml', TICK, ['Access-Control-Allow-Origin', '*'])],
+  ])
+  return (path, isSecure) => {
+    if (path === '') return page(describe(trust, signOf(raw), isSecure))
+    return path === 'works' && isSecure ? page(WORKS) : files.get(path)
   }
-}
-
-function derOf(cert: string): Uint8Array {
-  return new X509Certificate(cert).raw
 }
 
 /**
  * The name of the picture that appears where the certificate is trusted. Whoever cannot read the
  * page cannot guess it: else any site could find out with it who has a clipgate.
  */
-function signOf(cert: string): string {
-  return `${createHash('sha256').update('sign').update(derOf(cert)).digest('hex').slice(0, 32)}.svg`
+function signOf(der: Uint8Array): string {
+  return `${createHash('sha256').update('sign').update(der).digest('hex').slice(0, 32)}.svg`
 }
 
 const TICK = `<svg xmlns="http://www.w3.org/2000/svg" width="24" height="24" viewBox="0 0 24 24">
@@ -157,9 +151,9 @@ const CHINESE: typeof ENGLISH = {
   ],
 }
 
-function describe(trust: Trust, isSecure: boolean): string {
+function describe(trust: Trust, sign: string, isSecure: boolean): string {
   const there = '<p><a href="#zh-CN" lang="zh-CN">中文</a></p>\n'
-  const shown = { ...trust, urls: trust.urls(), sign: `phone/trust/${signOf(trust.cert)}` }
+  const shown = { ...trust, urls: trust.urls(), sign: `phone/trust/${sign}` }
   return there + [ENGLISH, CHINESE].map((words) => tell(words, shown, isSecure)).join('')
 }
 

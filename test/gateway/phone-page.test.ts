@@ -215,16 +215,76 @@ describe('the phone page', () => {
     const { send } = await serve(t)
     const paths = [
       ...['/', '/Sync.json', '/file/ten%20%C3%A4.bin', '/api/sse/clipboard', '/api/time'],
-      ...['/phone/tsconfig.json', '/phone/phone.html', '/phone/', '/phone/nothing.js'],
+      ...['/phone/tsconfig.json', '/phone/phone.html', '/phone/nothing.js'],
       ...['/phone/../Sync.json', '/phone/%2e%2e/Sync.json', '/phone%2ficon.svg', '/Phone'],
     ]
     for (const path of paths) {
       const { status, body } = await send('GET', path)
-      // One slash at the end of a path counts for nothing.
-      assert.equal(status, path === '/phone/' ? 200 : 401, path)
+      assert.equal(status, 401, path)
       assert.doesNotMatch(body, /0123456789|ten ä/)
     }
     assert.equal((await send('POST', '/phone/tickets')).status, 401)
+  })
+
+  // Protocol: pages lead (308)
+  it('leads to where its files are found from who asks with slashes at the end', async (t) => {
+    const trust = (path: string) => ({
+      mediaType: 'text/html',
+      headers: [],
+      body: Buffer.from(path),
+    })
+    const { send } = await serve(t, { trust })
+    for (const page of ['/phone', '/phone/trust', '/phone/trust/works']) {
+      assert.equal((await send('GET', `${page}?a=/`)).status, 200, page)
+      for (const asked of [`${page}/`, `${page}//`, `/${page}/`, `http://box${page}/`]) {
+        for (const search of ['', '?a=b/']) {
+          const target = asked + search
+          const { status, headers, body } = await send('GET', target)
+          assert.deepEqual([status, body], [308, ''], target)
+          // Behind a proxy it may stand below a path.
+          const below = target.replace('http://box', '')
+          const { pathname } = new URL(String(headers['location']), `http://proxy/below${below}`)
+          assert.equal(pathname.replaceAll('//', '/'), `/below${page}`, target)
+        }
+      }
+    }
+    assert.equal((await send('HEAD', '/phone/')).status, 308)
+    const off = await serve(t, { phonePage: false })
+    for (const path of ['/phone/', '/phone/trust/'])
+      assert.equal((await off.send('GET', path)).status, 404, path)
+  })
+
+  // Protocol: to no name that a site could point here
+  it('says how to trust the computer to nobody who asks by the name of a site', async (t) => {
+    const trust = (path: string) => ({
+      mediaType: 'text/html',
+      headers: [],
+      body: Buffer.from(path),
+    })
+    const { port } = await serveGateway(t, { trust, publicUrl: 'https://clip.example.org' })
+    const own = ['192.168.1.20', '[fe80::1]', 'localhost', 'desk', 'Desk.local', 'desk.lan']
+    const more = ['desk.home.arpa', 'desk.internal', 'clip.example.org', 'CLIP.example.org:443']
+    const foreign = ['evil.example', 'local.evil.example', 'evil.example.', 'desk.evil-local']
+    foreign.push('10.0.0.1.evil.example', 'other.clip.example.org', 'evilhome.arpa', '1.2.3.4x.net')
+    for (const [status, hosts] of [
+      [200, [...own, ...more]],
+      [403, foreign],
+    ] as const) {
+      for (const host of hosts) {
+        for (const path of ['/phone/trust', '/phone/trust/clipgate.crt', '/phone/trust/works/']) {
+          const client = await RawClient.open(t, port)
+          const head = `GET ${path} HTTP/1.1\r\nHost: ${host}${host.includes(':4') ? '' : ':1'}`
+          const answer = await client.send(`${head}\r\n\r\n`).read()
+          const isLed = path.endsWith('/') && status === 200
+          assert.equal(answer.status, isLed ? 308 : status, `${host}${path}`)
+          if (status === 403) assert.equal(JSON.parse(answer.body).code, 'FORBIDDEN_ORIGIN')
+        }
+      }
+    }
+    // What is the same at all computers tells nothing.
+    const client = await RawClient.open(t, port)
+    const page = await client.send('GET /phone HTTP/1.1\r\nHost: evil.example\r\n\r\n').read()
+    assert.equal(page.status, 200)
   })
 
   it('that is switched off is 404 for everybody, and so are its tickets', async (t) => {

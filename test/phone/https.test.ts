@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { chromium, devices, type BrowserContext, type Page } from 'playwright-core'
 import { createLeaf } from '../../src/tls/authority.ts'
-import { trustFile } from '../../src/tls/trust-page.ts'
+import { trustFiles } from '../../src/tls/trust-page.ts'
 import { startDaemon } from '../panel/support/panel.ts'
 import { isolatedEnvironment, type DaemonProcess } from '../support/daemon-process.ts'
 import { execute } from '../support/execute.ts'
@@ -208,7 +208,7 @@ describe('the phone page over HTTPS', needs('chromium', 'certutil'), () => {
       urls: () => urls,
     }
     const plain = createServer((_, response) => {
-      const { mediaType = '', headers = [], body } = trustFile('', trust, false) ?? {}
+      const { mediaType = '', headers = [], body } = trustFiles(trust)('', false) ?? {}
       response.writeHead(200, ['Content-Type', mediaType, ...headers])
       response.end(body)
     })

@@ -19,6 +19,12 @@ describe('the phone page', needs('chromium'), () => {
     assert.equal(page.url(), address.split('#')[0])
     await page.reload()
     await page.locator('[data-way=live]').waitFor()
+    // Some put a slash behind a path.
+    await page.evaluate('localStorage.clear()')
+    await page.goto('about:blank')
+    await page.goto(address.replace('/phone#', '/phone/#'))
+    await page.locator('[data-way=live]').waitFor()
+    assert.equal(page.url(), address.split('#')[0])
     assertCalm()
   })
 

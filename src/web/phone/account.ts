@@ -15,7 +15,7 @@ let known: Account | undefined
 let isNew = false
 
 /** Where the daemon is, without a slash at its end: a proxy may have put it below a path. */
-export const base = location.origin + location.pathname.replace(/\/phone\/?$/, '')
+export const base = location.origin + location.pathname.replace(/\/phone$/, '')
 
 /** Two daemons may stand below paths of one site. */
 const KEY = `clipgate.phone${new URL(base).pathname.replace(/\/$/, '')}`
