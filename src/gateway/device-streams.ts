@@ -73,6 +73,8 @@ export class DeviceStreams {
   readonly #deps: DeviceStreamsDeps
   readonly #events: LiveStreamList<EventStream>
   readonly #hubs: LiveStreamList<HubStream>
+  /** The event streams of members. */
+  readonly #ofMembers = new WeakSet<EventStream>()
   /** Programs that put each other out come again after seconds. */
   readonly #saidCrowded: Seldom
   /** Programs that flood the hub come again at once. */
@@ -104,6 +106,7 @@ export class DeviceStreams {
     })
     this.#unsubscribe = [
       changes.subscribe((change) => this.#tell(change)),
+      changes.onStamp(() => this.#tellMembers()),
       devices.onCredentialGone((deviceId) => {
         this.#events.end(deviceId)
         this.#hubs.end(deviceId)
@@ -142,7 +145,9 @@ export class DeviceStreams {
       wire,
       (wire, onGone) => new EventStream(wire, () => this.#encodeNow('resync'), onGone),
     )
-    stream?.send(this.#encodeNow('hello'))
+    if (stream === undefined) return
+    if (principal.kind === 'peer') this.#ofMembers.add(stream)
+    stream.send(this.#encodeNow('hello'))
   }
 
   /**
@@ -194,6 +199,15 @@ export class DeviceStreams {
     const message = encodeWithText(item, encodeHubChange)
     const frame = typeof message === 'string' ? encodeText(message) : encodePieces(message)
     this.#hubs.each((stream) => stream.tell(frame))
+  }
+
+  /** To others nothing has changed. */
+  #tellMembers(): void {
+    if (this.#events.isEmpty) return
+    const look = this.#encodeNow('resync')
+    this.#events.each((stream) => {
+      if (this.#ofMembers.has(stream)) stream.send(look)
+    })
   }
 
   #tellPausesOf(computer: NonNullable<DeviceStreamsDeps['computer']>): () => void {

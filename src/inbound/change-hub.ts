@@ -3,11 +3,13 @@
 import { describeFailure } from '../lib/describe-failure.ts'
 import type { Change, ChangeFeed } from '../ports/change-feed.ts'
 import type { Logger } from '../ports/logger.ts'
+import { Subscribers } from '../lib/subscribers.ts'
 
 /** The one {@link ChangeFeed} of a daemon. */
 export class ChangeHub implements ChangeFeed {
   readonly #logger: Pick<Logger, 'error'>
   readonly #listeners = new Set<(change: Change) => void>()
+  readonly #members = new Subscribers()
 
   constructor(logger: Pick<Logger, 'error'>) {
     this.#logger = logger
@@ -18,6 +20,15 @@ export class ChangeHub implements ChangeFeed {
     const subscription = (change: Change): void => listener(change)
     this.#listeners.add(subscription)
     return () => void this.#listeners.delete(subscription)
+  }
+
+  onStamp(listener: () => void): () => void {
+    return this.#members.add(listener)
+  }
+
+  /** Tells members of a later stamp. */
+  publishStamp(): void {
+    this.#members.notify()
   }
 
   publish(change: Change): void {

@@ -254,6 +254,7 @@ export class ClipboardPipeline implements InboundPipeline {
     const stamp = this.#order.stampFor(origin)
     if (origin.kind === 'peer' && current !== undefined && looksAlike(current, item)) {
       await latest.put({ ...current, stamp }, latest.current?.blob)
+      changes.publishStamp()
       return { result: this.#currentResult(), isStored: false }
     }
 

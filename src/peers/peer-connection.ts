@@ -85,8 +85,12 @@ export class PeerConnection {
 
   /** Connects, and stays connected until {@link close}. */
   start(): void {
-    const unsubscribe = this.#deps.changes.subscribe(() => this.#transfer.request())
-    this.#done = this.#follow().finally(unsubscribe)
+    const { changes } = this.#deps
+    const request = (): void => this.#transfer.request()
+    const subscriptions = [changes.subscribe(request), changes.onStamp(request)]
+    this.#done = this.#follow().finally(() => {
+      for (const unsubscribe of subscriptions) unsubscribe()
+    })
   }
 
   async close(): Promise<void> {
@@ -211,8 +215,9 @@ const AHEAD_THERE =
 const SENT = { hasData: false, size: 0, hash: '', etag: undefined } as const
 
 /**
- * Decides which of two daemons gives its item to the other: by the stamps, and only where somebody
- * who reads the documents would see a difference. A document without a stamp counts as older.
+ * Decides which of two daemons gives its item to the other: by the stamps, also where only these
+ * differ, else what is copied later at the one that is behind would be lost. A document without a
+ * stamp counts as older, and its daemon would take a stamp alone for a change.
  */
 function planMove(
   stored: StoredItem | undefined,
@@ -224,7 +229,8 @@ function planMove(
   const there = believedStamp(document.stamp ?? { at: 0, member: '' }, believes)
   const order = compareStamps(there, stampOf(stored.item, believes))
   if (order > 0) return { kind: 'pull', document }
+  if (order === 0) return undefined
   const { contentId, mediaType = stored.item.mediaType } = document
-  const isDone = order === 0 || looksAlike(stored.item, { ...document, contentId, mediaType })
-  return isDone ? undefined : { kind: 'push', stored }
+  const isAlike = looksAlike(stored.item, { ...document, contentId, mediaType })
+  return isAlike && document.stamp === undefined ? undefined : { kind: 'push', stored }
 }

@@ -13,4 +13,10 @@ export interface Change {
 export interface ChangeFeed {
   /** Calls `listener`, which does not throw, for every change. @returns Ends the subscription. */
   subscribe(listener: (change: Change) => void): () => void
+
+  /**
+   * Calls `listener`, which does not throw, whenever the current item gets a later stamp and stays as
+   * it is: members have to hear, and nobody else. @returns Ends the subscription.
+   */
+  onStamp(listener: () => void): () => void
 }

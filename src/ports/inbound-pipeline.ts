@@ -86,8 +86,8 @@ export interface InboundPipeline {
    * has changed, and the bytes still belong to the caller.
    *
    * What a peer sends becomes current only when its stamp is later than that of the current item.
-   * When its whole document is that of the current item, only the stamp is taken over: nothing is
-   * published and no effect runs.
+   * When its whole document is that of the current item, only the stamp is taken over: no effect
+   * runs, and only members are told.
    *
    * @throws {DomainError} `NOTHING_STAGED`, `GROUP_TOO_LARGE`, `PACKAGE_MISSING`,
    *   `TEXT_TOO_LARGE`, `TEXT_NOT_UTF8`, `STAMP_AHEAD`, `NO_SPACE`, `BLOB_GONE`;

@@ -95,7 +95,7 @@ describe('an item of another member', () => {
     assert.deepEqual([latest.current?.item.text, seen.length], ['ours', 1])
   })
 
-  // Protocol: the item takes over the stamp, and nobody is told
+  // Protocol: the item takes over the stamp, and only peers are told
   it('gets the name and type there, of bytes that are here, and is told; else only its stamp', async (t) => {
     const { pushFile, describe, latest, counts, seen } = await grouped(t)
     await pushFile('a.bin', 'hello')

@@ -6,8 +6,9 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { formatConnectLink } from '../../src/link/connect-link.ts'
 import { byNight } from '../support/night.ts'
-import { readObject } from '../support/phone.ts'
+import { createPhone, readObject } from '../support/phone.ts'
 import { arrives, joinWith, peerOf } from './support/daemons.ts'
+import { ItemLog } from './support/item-log.ts'
 import { MemberProcess } from './support/member-process.ts'
 import { listen } from '../support/listen.ts'
 
@@ -86,6 +87,32 @@ describe('a group', () => {
     await Promise.all(members.map((member) => member.start()))
     await Promise.all(members.map((member) => arrives(member, ({ text }) => text === 'alone, c')))
     await pushesWin(members, 'together again')
+  })
+
+  it('has the next push of any phone, when a member that is ahead copied again what all had', async (t) => {
+    const [a, b, c] = await startChain(t)
+    assert.ok(a && b && c, 'they are there')
+    const ahead = await MemberProcess.start(t, 'ahead')
+    await ahead.join(a)
+    const phones = await Promise.all(
+      [a, b, c].map(async ({ daemon, gateway }) => {
+        const { authorization } = createPhone(await daemon.pair('Phone'), gateway)
+        return ItemLog.open(t, gateway, authorization)
+      }),
+    )
+    const first = await a.client.pushText('what all have')
+    const members = [a, b, c, ahead]
+    await Promise.all([...phones, ...members.map(({ log }) => log)].map((log) => log.has(first)))
+    const headers = { 'X-Clipgate-Time': `${Date.now() + 86_400_000}` }
+    assert.equal((await ahead.phone.fetch('/Sync.json', { headers })).status, 200)
+    assert.equal(await ahead.client.pushText('what all have'), first)
+    // Over links in both directions.
+    const wanted = JSON.stringify(await ahead.stamp())
+    while (JSON.stringify(await c.stamp()) !== wanted);
+    const next = await c.client.pushText('the next one')
+    await Promise.all([...phones, ...members.map(({ log }) => log)].map((log) => log.has(next)))
+    // Nothing has changed for phones.
+    for (const { ids } of phones) assert.deepEqual(ids, [first, next])
   })
 
   it('that was frozen by an item of the year 5138 thaws by itself', async (t) => {

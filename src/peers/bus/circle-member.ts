@@ -110,7 +110,14 @@ export class CircleMember {
 
   /** Connects, and stays connected until {@link close}. */
   start(): void {
-    this.#unsubscribe = this.#deps.changes.subscribe(() => this.#onItem())
+    const { changes } = this.#deps
+    const subscriptions = [
+      changes.subscribe(() => this.#onItem()),
+      changes.onStamp(() => this.#onItem()),
+    ]
+    this.#unsubscribe = () => {
+      for (const unsubscribe of subscriptions) unsubscribe()
+    }
     this.#planBeacon()
     this.#deps.bus.open({
       onState: (state, error) => this.#onState(state, error),
