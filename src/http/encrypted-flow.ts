@@ -3,7 +3,7 @@
  *
  * OpenSSL works through all that it is given, in one go and where nothing else can be done
  * meanwhile; a record costs it as much as a small request, whether or not anything is in it. So it
- * is given a few records in each turn of the event loop, by all connections together.
+ * is given little in each turn of the event loop, by all clients in turn.
  * @module
  */
 
@@ -13,8 +13,13 @@ import type { Clock } from '../lib/clock.ts'
 import { FairQueue } from '../lib/fair-queue.ts'
 import { connectionOf } from './connection.ts'
 
-/** Records that are decrypted in one turn of the event loop, and those of one connection. */
-const MAX_RECORDS = 64
+/** Bytes that are decrypted in one turn of the event loop: what one read of a socket brings. */
+const TURN_BYTES: number = 64 * 1024
+
+/** A record costs as much as so many bytes, however short it is. */
+const RECORD_COST = 1024
+
+/** Records of one connection in a turn. */
 const MAX_OF_ONE = 16
 
 /**
@@ -31,24 +36,23 @@ const RECORD_HEADER_BYTES = 5
 export class EncryptedTurns {
   /** Within their handshakes: one of them goes on in each turn, by addresses in turn. */
   readonly #unsecured = new FairQueue<EncryptedFlow>(Number.POSITIVE_INFINITY)
-  /** The one whose turn is next first. */
-  readonly #secured = new Set<EncryptedFlow>()
+  /** By who has logged in, or by addresses. */
+  readonly #secured = new FairQueue<EncryptedFlow>(Number.POSITIVE_INFINITY)
   #next: NodeJS.Immediate | undefined
 
   ask(flow: EncryptedFlow): void {
-    if (flow.isSecured) this.#secured.add(flow)
-    else this.#unsecured.add(flow, flow.remoteAddress)
+    const queue = flow.isSecured ? this.#secured : this.#unsecured
+    queue.add(flow, flow.client)
     this.#next ??= setImmediate(() => this.#takeTurn())
   }
 
   #takeTurn(): void {
     this.#next = undefined
-    this.#unsecured.take()?.goOn(MAX_OF_ONE)
-    let left = MAX_RECORDS
-    for (const flow of this.#secured) {
-      this.#secured.delete(flow)
-      left -= flow.goOn(Math.min(left, MAX_OF_ONE))
-      if (left <= 0) break
+    this.#unsecured.take()?.goOn(TURN_BYTES)
+    for (let left = TURN_BYTES; left > 0; ) {
+      const flow = this.#secured.take()
+      if (flow === undefined) break
+      left -= flow.goOn(left)
     }
     if (this.#secured.size + this.#unsecured.size > 0) {
       this.#next ??= setImmediate(() => this.#takeTurn())
@@ -58,7 +62,7 @@ export class EncryptedTurns {
 
 /** One connection, as a stream of the bytes that are on the wire. */
 export class EncryptedFlow extends Duplex {
-  readonly remoteAddress: string
+  readonly #remoteAddress: string
   readonly #transport: Socket
   readonly #turns: EncryptedTurns
   readonly #clock: Pick<Clock, 'monotonic'>
@@ -70,7 +74,7 @@ export class EncryptedFlow extends Duplex {
   #isAsking = false
   #hasEnded = false
   /** The connection that comes out of it, once its handshake is done. */
-  #secured: { readonly bytesRead: number } | undefined
+  #secured: Socket | undefined
   #idleBytes = 0
   #idleSince = 0
 
@@ -86,7 +90,7 @@ export class EncryptedFlow extends Duplex {
     this.#transport = transport
     this.#turns = turns
     this.#clock = clock
-    this.remoteAddress = connectionOf(transport).remoteAddress ?? ''
+    this.#remoteAddress = connectionOf(transport).remoteAddress ?? ''
     this.#begin = begin
     this.on('resume', () => this.#ask())
     const end = (): void => {
@@ -108,8 +112,15 @@ export class EncryptedFlow extends Duplex {
     return this.#secured !== undefined
   }
 
+  /** Who has logged in on it, or else its address. */
+  get client(): string {
+    const secured = this.#secured
+    const known = secured === undefined ? undefined : connectionOf(secured).client
+    return known ?? this.#remoteAddress
+  }
+
   /** Its handshake is done: from now on, what comes has to carry something. */
-  noteSecured(secured: { readonly bytesRead: number }): void {
+  noteSecured(secured: Socket): void {
     this.#secured = secured
     this.#idleSince = this.#clock.monotonic()
   }
@@ -117,8 +128,8 @@ export class EncryptedFlow extends Duplex {
   /**
    * Takes its turn.
    *
-   * @param most How many records it may hand on.
-   * @returns How many it did; a part of one counts as one.
+   * @param most How much it may cost: it hands on records for as long as there is some left.
+   * @returns How much it did cost.
    */
   goOn(most: number): number {
     this.#isAsking = false
@@ -127,19 +138,25 @@ export class EncryptedFlow extends Duplex {
     if (begin !== undefined) {
       this.#begin = undefined
       begin()
-      return 1
+      return RECORD_COST
     }
     if (!this.#isWanted) return 0
-    let records = 0
-    while (records < most && !this.isPaused() && this.#handOn()) records += 1
+    let cost = 0
+    for (let records = 0; records < MAX_OF_ONE && cost < most; records++) {
+      // A record may hold so much for the parser that it wants no more in this turn.
+      if (this.isPaused() || this.#transport.destroyed) break
+      const length = this.#handOn()
+      if (length === 0) break
+      cost += Math.max(length, RECORD_COST)
+    }
     this.#endBehindRest()
-    return records
+    return cost
   }
 
-  /** Hands on the next record, or what has come of it. */
-  #handOn(): boolean {
+  /** Hands on the next record, or what has come of it. @returns How many bytes that was. */
+  #handOn(): number {
     const bytes: Buffer | null = this.#rest ?? this.#transport.read()
-    if (bytes === null) return false
+    if (bytes === null) return 0
     const end = this.#record.endIn(bytes)
     this.#rest = end < bytes.length ? bytes.subarray(end) : null
     const secured = this.#secured
@@ -148,7 +165,7 @@ export class EncryptedFlow extends Duplex {
     // All of it is decrypted, and what was in it is parsed, before this returns.
     this.push(bytes.subarray(0, end))
     if (this.#record.isWhole && secured?.bytesRead === before) this.#noteIdle()
-    return !this.#transport.destroyed
+    return end
   }
 
   /** Notes that there was nothing in a record. */

@@ -15,13 +15,14 @@ import { describe, it, type TestContext } from 'node:test'
 import { MIB } from '../../src/core/limits.ts'
 import { route } from '../../src/http/call.ts'
 import { HEADER_MS } from '../../src/http/connection-table.ts'
-import { text } from '../../src/http/reply.ts'
+import { StreamedBody } from '../../src/http/read-body.ts'
+import { empty, text } from '../../src/http/reply.ts'
 import { startServer } from '../../src/http/server.ts'
 import { createIdentity } from '../../src/tls/identity.ts'
 import { makeCertificate, type TestCertificate } from '../support/certificates.ts'
 import { execute } from '../support/execute.ts'
 import { FakeClock } from '../support/fake-clock.ts'
-import { serveKernel, type KernelOptions } from '../support/http-kernel.ts'
+import { head, serveKernel, type KernelOptions } from '../support/http-kernel.ts'
 import { RawClient } from '../support/raw-http.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { CIPHER, RecordMaker } from '../support/tls-records.ts'
@@ -226,6 +227,59 @@ describe('a server with TLS', () => {
     }
   })
 
+  /** Connections on which `owner` sends a body. */
+  async function beginBodies(t: TestContext, count: number) {
+    let came = 0
+    const take = route('PUT', '/', async (call) => {
+      for await (const bytes of new StreamedBody(call, 64 * MIB)) came += bytes.length
+      return empty(204)
+    })
+    const { shakeRaw, ...served } = await serve(t, { routes: [take] })
+    const bodies = await Promise.all(Array.from({ length: count }, shakeRaw))
+    for (const { client, socket, records } of bodies) {
+      const fields = ['Transfer-Encoding: chunked', 'Expect: 100-continue']
+      socket.write(records.texts(head('PUT /', ...fields)))
+      assert.equal((await client.read()).status, 100)
+    }
+    return { ...served, bodies, came: () => came }
+  }
+
+  it('decrypts little in each turn', async (t) => {
+    const { bodies } = await beginBodies(t, 40)
+    const piece = Buffer.from('x'.repeat(16_000))
+    const turns = await turnsDuring(async () => {
+      for (const { socket, records } of bodies) {
+        const chunk = `${piece.length.toString(16)}\r\n${piece}\r\n`
+        socket.write(records.texts(chunk, chunk + '0\r\n\r\n'))
+      }
+      await Promise.all(bodies.map(({ client }) => client.read()))
+    })
+    assert.ok(turns >= 10, `${turns} turns`)
+  })
+
+  it('rests between records of many small pieces', async (t) => {
+    const { bodies } = await beginBodies(t, 1)
+    const turns = await turnsDuring(async () => {
+      for (const { client, socket, records } of bodies) {
+        const pieces = '1\r\nx\r\n'.repeat(100)
+        socket.write(records.texts(...Array<string>(15).fill(pieces), '0\r\n\r\n'))
+        await client.read()
+      }
+    })
+    assert.ok(turns >= 15, `${turns} turns`)
+  })
+
+  it('decrypts for others between the records of somebody with many connections', async (t) => {
+    const { bodies, shake, came } = await beginBodies(t, 40)
+    const other = new RawClient(await shake())
+    assert.equal((await other.send(PUBLIC).read()).status, 204)
+    for (const { socket, records } of bodies) {
+      socket.write(records.texts(...Array<string>(100).fill('1\r\nx\r\n')))
+    }
+    assert.equal((await other.send(PUBLIC).read()).status, 204)
+    assert.ok(came() < 320, `${came()} records were first`)
+  })
+
   it('takes a few records with nothing in them, more with time, and no flood of them', async (t) => {
     const clock = new FakeClock()
     const { shakeRaw } = await serve(t, { clock })
@@ -278,8 +332,8 @@ describe('a server with TLS', () => {
     const other = new RawClient(await shake())
     const request = (length: number): string =>
       PUBLIC.replace('Host', `Content-Length: ${length}\r\nHost`)
-    const head = request(10_000)
-    const record = records.texts(request(FULL - head.length) + 'x'.repeat(FULL - head.length))
+    const left = FULL - request(10_000).length
+    const record = records.texts(request(left) + 'x'.repeat(left))
     for (const part of [record.subarray(0, -10), record.subarray(-10)]) {
       socket.write(part)
       assert.equal((await other.send(PUBLIC).read()).status, 204)
