@@ -17,6 +17,7 @@ import { ownerOf } from '../support/owner.ts'
 import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { openPhonePage } from './support/phone-page.ts'
 
 /** The name that every certificate of this machine has. */
 const NAME = `${hostname().toLowerCase().split('.')[0]}.local`
@@ -177,6 +178,24 @@ describe('the phone page over HTTPS', needs('chromium', 'certutil'), () => {
       await again.getByText('Nothing is left in this browser').waitFor()
       while (await again.evaluate(IS_ACTIVE));
     })
+  })
+
+  it('is led to from the plain page, which leads nowhere else with an account', async (t) => {
+    const { page, other, assertCalm } = await openPhonePage(t)
+    const wrong = ['javascript:alert(1)//', 'http://desktop.lan:1', '//desktop.lan', 'no address']
+    await page.route('**/phone/state', async (route) => {
+      const https = { urls: [...wrong, 'https://desktop.lan:42722'], needsTrust: false }
+      await route.fulfill({ json: { name: 'desktop', paused: false, https, recent: [] } })
+    })
+    await other.pushText('looks again')
+    await page.getByText('Use HTTPS').tap()
+    const ways = await page.locator('details[open] a').all()
+    const hrefs = await Promise.all(ways.map((way) => way.getAttribute('href')))
+    assert.deepEqual(
+      hrefs.map((href) => href?.split('#')[0]),
+      ['https://desktop.lan:42722/phone'],
+    )
+    assertCalm()
   })
 
   it('is ticked on the page for trust where it is trusted, and what is signed for public names is refused', async (t) => {

@@ -161,18 +161,29 @@ function createSecureView(account: Account) {
   )
 
   function show({ urls = [], needsTrust = false }: Partial<State['https']> = {}) {
-    element.hidden = isSecureContext || urls.length === 0
-    const wanted = JSON.stringify([urls, needsTrust])
+    const secure = urls.flatMap(secureUrls)
+    element.hidden = isSecureContext || secure.length === 0
+    const wanted = JSON.stringify([secure, needsTrust])
     if (element.dataset['ways'] === wanted) return
     element.dataset['ways'] = wanted
     const way = (href: string, label: string) => h('a', { class: 'button', href }, label)
     ways.replaceChildren(
       ...(needsTrust ? [way(`${base}/phone/trust`, strings.trust)] : []),
-      ...urls.map((url) => way(pageOf(account, url), strings.goOn(new URL(url).host))),
+      ...secure.map(({ origin, host }) => way(pageOf(account, origin), strings.goOn(host))),
     )
   }
 
   return { element, show }
+}
+
+/** The URL in a text, if it is one with HTTPS: whoever is there is given the account. */
+function secureUrls(text: string) {
+  try {
+    const url = new URL(text)
+    return url.protocol === 'https:' ? [url] : []
+  } catch {
+    return []
+  }
 }
 
 function showWay(state: Way | 'forgotten') {
