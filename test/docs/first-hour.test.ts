@@ -129,7 +129,7 @@ it('the walk of docs/guides/first-hour.md leads where it says', { skip }, async 
   await xclipCopy(t, display, 'a word of the next day')
   await awake.reads('a word of the next day')
 
-  await follow(morning, 'Gone again')
+  await follow(morning, 'Uninstall')
   assert.deepEqual(await readdir(join(home, '.local/bin')), [])
   await assert.rejects(awake.document())
   assert.ok(existsSync(received))
