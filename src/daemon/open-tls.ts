@@ -7,7 +7,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { TlsStatus } from '../ports/admin.ts'
 import type { PanelAddress } from '../ports/panel.ts'
-import type { TrustFile } from '../ports/trust-file.ts'
+import type { FindTrustFile } from '../ports/trust-file.ts'
 import type { Station } from '../station/open-station.ts'
 import { DiskPrivateFile } from '../storage/home/own-files.ts'
 import type { IdentitySource } from '../tls/follow-identity.ts'
@@ -32,7 +32,7 @@ export interface Tls {
   addresses(): readonly PanelAddress[]
   status(): TlsStatus
   /** Finds what tells phones to trust the authority, if it is one of ours. */
-  trust(path: string, isSecure: boolean): TrustFile | undefined
+  readonly trust: FindTrustFile
   /** Calls `listener` when {@link status} may tell something else. @returns Ends that. */
   onChange(listener: () => void): () => void
   close(): void
@@ -76,6 +76,7 @@ export async function openTls(
       authority === undefined || publishesName() ? names : names.filter((name) => !isMdns(name))
     return listSecureAddresses(bound, readInterfaces(), offered)
   }
+  const urls = readOften(() => addresses().map(({ url }) => url), station.clock)
   return {
     bound,
     addresses,
@@ -93,10 +94,7 @@ export async function openTls(
     trust:
       authority === undefined
         ? () => undefined
-        : authority.trustFiles({
-            ...authority,
-            urls: readOften(() => addresses().map(({ url }) => url), station.clock),
-          }),
+        : authority.trustFiles({ ...authority, urls }, settings.publicUrl),
     onChange: (listener) => served.onChange(listener),
     close: () => served.close(),
   }

@@ -159,7 +159,7 @@ async function run(parts: Parts): Promise<Daemon> {
   const recent = new RememberedItems({ ...station, most: settings.recent, maxBytes, owner })
   station.inbound.addEffect((stored, origin) => recent.add(stored, origin))
   let tls: Tls | undefined
-  const trust: ForPhones['trust'] = (path, isSecure) => tls?.trust(path, isSecure)
+  const trust: ForPhones['trust'] = (path, by) => tls?.trust(path, by)
   const https = (): SecureWay | undefined => {
     const { urls = [], source } = tls?.status() ?? {}
     return urls.length === 0 ? undefined : { urls, needsTrust: source === 'local' }

@@ -11,7 +11,7 @@ import type { Logger } from '../ports/logger.ts'
 import type { RecentItems } from '../ports/panel.ts'
 import type { StagingArea } from '../ports/staging-area.ts'
 import type { Transfers } from '../ports/transfers.ts'
-import type { TrustFile } from '../ports/trust-file.ts'
+import type { FindTrustFile } from '../ports/trust-file.ts'
 import type { FormLimits } from './read-form.ts'
 import type { Dialects } from './dialect.ts'
 import type { RememberedRecords } from './remembered-records.ts'
@@ -95,7 +95,7 @@ export interface GatewayOptions {
   /** Whether `/phone` is served; it is unless `false`. */
   readonly phonePage?: boolean | undefined
   /** Finds what stands at a path below `/phone/trust`, `''` for the page itself; else 404. */
-  readonly trust?: ((path: string, isSecure: boolean) => TrustFile | undefined) | undefined
+  readonly trust?: FindTrustFile | undefined
   /** Pause between the pings of an event stream. */
   readonly heartbeatMs?: number | undefined
   /** While true, requests are refused with 503. */

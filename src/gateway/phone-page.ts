@@ -49,9 +49,7 @@ const WAY = `<!doctype html>
 <title>clipgate</title>
 <h1>clipgate</h1>
 <p><a href="phone">Open the page for phones</a></p>
-<p>To connect a phone, open clipgate on your computer, choose “Add a device”, and scan the code.</p>
 <p lang="zh-CN"><a href="phone">打开手机页面</a></p>
-<p lang="zh-CN">要连接手机，请在电脑上打开 clipgate，选择“添加设备”，然后扫描二维码。</p>
 `
 
 /** Leads on who types the bare address into a browser; programs are told the problem. */

@@ -1,23 +1,19 @@
 /** `/phone/trust` and what is below it, for everybody and with no script. @module */
 
 import { route, type Call, type Route } from '../http/call.ts'
-import { refuseForeignNames } from '../http/foreign-pages.ts'
 import { HttpError } from '../http/http-error.ts'
 import { withoutSlash } from '../http/page-files.ts'
 import type { Reply } from '../http/reply.ts'
 import type { GatewayOptions } from './gateway-ports.ts'
 
-/** The routes; 404 where nothing is to be trusted. They tell whose computer this is. */
+/** The routes; 404 where nothing is to be trusted. */
 export function trustRoutes({
   trust = () => undefined,
   isDraining,
-  publicUrl,
-}: Pick<GatewayOptions, 'trust' | 'isDraining' | 'publicUrl'> = {}): readonly Route<undefined>[] {
-  const refuseForeignName = refuseForeignNames(publicUrl)
-  const reply = (path: string, call: Call<undefined>): Reply => {
+}: Pick<GatewayOptions, 'trust' | 'isDraining'> = {}): readonly Route<undefined>[] {
+  const reply = (path: string, { request: { socket }, host }: Call<undefined>): Reply => {
     if (isDraining?.() === true) throw new HttpError('DRAINING')
-    refuseForeignName(call)
-    const file = trust(path, 'encrypted' in call.request.socket)
+    const file = trust(path, { isSecure: 'encrypted' in socket, host })
     if (file === undefined) throw new HttpError('NOT_FOUND')
     const { mediaType, headers, body } = file
     return { status: 200, headers: ['Content-Type', mediaType, ...headers], body }

@@ -19,27 +19,8 @@ const FOREIGN_SITES: readonly unknown[] = ['cross-site', 'same-site']
 /** Extensions have schemes of their own, which a page cannot claim. */
 const EXTENSION = /^[a-z-]+-extension:\/\//i
 
-/** An address, or a name that means only what the network around us says. */
-const NEAR_HOST = /^\[|(?:^|\.)\d+$|^[^.]+$|\.(?:local|lan|home|internal|home\.arpa)$/i
-
 /**
- * Makes the check of what tells anybody who we are: no name that a site can have pointed at us (DNS
- * rebinding) may have asked for it.
- *
- * @param publicUrl Base URL under which browsers may know us.
- * @returns A function that throws {@link HttpError} `FORBIDDEN_ORIGIN`.
- */
-export function refuseForeignNames(publicUrl: string | undefined): (call: PageCall) => void {
-  const publicHost = publicUrl === undefined ? undefined : new URL(publicUrl).hostname
-  return ({ host = '' }) => {
-    const name = host.replace(/:\d*$/, '')
-    if (NEAR_HOST.test(name) || name.toLowerCase() === publicHost) return
-    throw new HttpError('FORBIDDEN_ORIGIN', 'ask by an IP address of this computer')
-  }
-}
-
-/**
- * Makes the check of a request with a login.
+ * Makes the check.
  *
  * @param publicUrl Base URL under which browsers may know us, besides the address that they ask.
  * @returns A function that throws {@link HttpError} `FORBIDDEN_ORIGIN`.

@@ -47,6 +47,9 @@ const HEADERS: readonly string[] = [
 /** Clients that take gzip, and do not name it only to say that they do not. */
 const TAKES_GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i
 
+/** The last segment of a target, and the slashes behind it. */
+const TRAILING = /^[^?]*?([^/?]+)(\/+)(?:\?|$)/
+
 /** Where the files of a page are, and where they are served. */
 export interface PageFiles {
   /** The file `${name}.html` is the page itself, which stands at {@link at}. */
@@ -74,19 +77,17 @@ export function pageRoutes(page: PageFiles): readonly Route<undefined>[] {
 }
 
 /**
- * Leads to the page from its path with slashes at the end, where its relative links lead nowhere.
+ * Leads to a page from its path with slashes at the end, where its relative links lead nowhere.
  * Browsers take the fragment along.
  */
 export function withoutSlash<Params>(
   handler: Handler<undefined, Params>,
 ): Handler<undefined, Params> {
-  return async (call) => {
-    const reply = await handler(call)
-    const [target = ''] = (call.request.url ?? '').split('?')
-    const { length = 0 } = /[^/](\/+)$/.exec(target)?.[1] ?? ''
-    if (length === 0 || call.path === '/') return reply
+  return (call) => {
+    const [, name, slashes] = TRAILING.exec(call.request.url ?? '') ?? []
+    if (slashes === undefined || call.path === '/') return handler(call)
     // Relative, as a proxy may have put us below a path.
-    return empty(308, ['Location', `${'../'.repeat(length)}${call.path.split('/').at(-1)}`])
+    return empty(308, ['Location', '../'.repeat(slashes.length) + name])
   }
 }
 

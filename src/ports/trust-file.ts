@@ -7,3 +7,14 @@ export interface TrustFile {
   /** Other header fields: names and values in turn. */
   readonly headers: readonly string[]
 }
+
+/** Finds what stands at a path below `/phone/trust`, which is `''` for the page itself. */
+export type FindTrustFile = (path: string, by: TrustedBy) => TrustFile | undefined
+
+/** How it is asked for. */
+export interface TrustedBy {
+  /** With HTTPS, by which alone it is seen to work. */
+  readonly isSecure: boolean
+  /** The authority asked for, `host` or `host:port`; `undefined` where a client names none. */
+  readonly host: string | undefined
+}

@@ -5,7 +5,7 @@
  */
 
 import { createHash, X509Certificate } from 'node:crypto'
-import type { TrustFile } from '../ports/trust-file.ts'
+import type { FindTrustFile, TrustFile } from '../ports/trust-file.ts'
 
 /** The authority that phones are to trust, and where that leads. */
 export interface Trust {
@@ -17,14 +17,17 @@ export interface Trust {
   urls(): readonly string[]
 }
 
+/** An address, or a name that means only what the network around us says. */
+const NEAR_HOST = /^\[|^[^.]*$|\.(?:\d+|local|lan|home|internal|home\.arpa)(?::|$)/i
+
 /**
- * Makes what finds what stands at a path below `/phone/trust`, which is `''` for the page itself.
+ * Makes what finds the page and its parts. They tell whose computer this is, and so nothing to a
+ * name that a site can have pointed at us (DNS rebinding).
  *
- * @returns Takes, besides, whether it is asked for with HTTPS, by which alone it is seen to work.
+ * @param publicUrl Base URL under which browsers may know us, whatever its name.
  */
-export function trustFiles(
-  trust: Trust,
-): (path: string, isSecure: boolean) => TrustFile | undefined {
+export function trustFiles(trust: Trust, publicUrl: string | undefined): FindTrustFile {
+  const publicHost = publicUrl === undefined ? undefined : new URL(publicUrl).host
   // Anybody may ask: what it takes to read a certificate is spent once.
   const { raw } = new X509Certificate(trust.cert)
   const files = new Map([
@@ -32,7 +35,10 @@ export function trustFiles(
     ['clipgate.mobileconfig', file('application/x-apple-aspen-config', profileOf(raw))],
     [signOf(raw), file('image/svg+xml', TICK, ['Access-Control-Allow-Origin', '*'])],
   ])
-  return (path, isSecure) => {
+  return (path, { isSecure, host = '' }) => {
+    if (!NEAR_HOST.test(host) && host.toLowerCase() !== publicHost) {
+      return path === '' ? page(ELSEWHERE) : undefined
+    }
     if (path === '') return page(describe(trust, signOf(raw), isSecure))
     return path === 'works' && isSecure ? page(WORKS) : files.get(path)
   }
@@ -90,6 +96,11 @@ function file(
 const WORKS = `<h1>It works 可以使用</h1>
 <p>If no warning came before this page, this phone trusts your clipgate. 如果打开此页面时没有警告，手机已信任您的 clipgate。</p>
 <p><a href="../../phone">Open the page for phones 打开手机页面</a></p>
+`
+
+const ELSEWHERE = `<h1>clipgate</h1>
+<p>Open this page by an IP address of your computer, as the panel shows it: http://192.168.…:42720/phone/trust</p>
+<p lang="zh-CN">请用电脑的 IP 地址打开此页面，面板中会显示该地址。</p>
 `
 
 /** The words of the page, in HTML. */

@@ -250,41 +250,7 @@ describe('the phone page', () => {
     }
     assert.equal((await send('HEAD', '/phone/')).status, 308)
     const off = await serve(t, { phonePage: false })
-    for (const path of ['/phone/', '/phone/trust/'])
-      assert.equal((await off.send('GET', path)).status, 404, path)
-  })
-
-  // Protocol: to no name that a site could point here
-  it('says how to trust the computer to nobody who asks by the name of a site', async (t) => {
-    const trust = (path: string) => ({
-      mediaType: 'text/html',
-      headers: [],
-      body: Buffer.from(path),
-    })
-    const { port } = await serveGateway(t, { trust, publicUrl: 'https://clip.example.org' })
-    const own = ['192.168.1.20', '[fe80::1]', 'localhost', 'desk', 'Desk.local', 'desk.lan']
-    const more = ['desk.home.arpa', 'desk.internal', 'clip.example.org', 'CLIP.example.org:443']
-    const foreign = ['evil.example', 'local.evil.example', 'evil.example.', 'desk.evil-local']
-    foreign.push('10.0.0.1.evil.example', 'other.clip.example.org', 'evilhome.arpa', '1.2.3.4x.net')
-    for (const [status, hosts] of [
-      [200, [...own, ...more]],
-      [403, foreign],
-    ] as const) {
-      for (const host of hosts) {
-        for (const path of ['/phone/trust', '/phone/trust/clipgate.crt', '/phone/trust/works/']) {
-          const client = await RawClient.open(t, port)
-          const head = `GET ${path} HTTP/1.1\r\nHost: ${host}${host.includes(':4') ? '' : ':1'}`
-          const answer = await client.send(`${head}\r\n\r\n`).read()
-          const isLed = path.endsWith('/') && status === 200
-          assert.equal(answer.status, isLed ? 308 : status, `${host}${path}`)
-          if (status === 403) assert.equal(JSON.parse(answer.body).code, 'FORBIDDEN_ORIGIN')
-        }
-      }
-    }
-    // What is the same at all computers tells nothing.
-    const client = await RawClient.open(t, port)
-    const page = await client.send('GET /phone HTTP/1.1\r\nHost: evil.example\r\n\r\n').read()
-    assert.equal(page.status, 200)
+    assert.equal((await off.send('GET', '/phone/')).status, 404)
   })
 
   it('that is switched off is 404 for everybody, and so are its tickets', async (t) => {

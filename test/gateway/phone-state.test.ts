@@ -44,7 +44,7 @@ describe('what the phone page shows of the computer', () => {
     assert.equal(await whole.text(), `  first ${'é'.repeat(200)}`)
   })
 
-  // Protocol: `https`, with TLS, has the base URLs that its certificate is good for
+  // Protocol: `https`, with TLS, has the base URLs of its certificate
   it('says where the same is served with HTTPS', async (t) => {
     const https = { urls: ['https://desk.local:42722'], needsTrust: true }
     const { phone } = await serveGateway(t, { computer: { https: () => https } })

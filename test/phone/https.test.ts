@@ -226,8 +226,9 @@ describe('the phone page over HTTPS', needs('chromium', 'certutil'), () => {
       fingerprint: 'AA:BB',
       urls: () => urls,
     }
+    const by = { isSecure: false, host: 'desktop' }
     const plain = createServer((_, response) => {
-      const { mediaType = '', headers = [], body } = trustFiles(trust)('', false) ?? {}
+      const { mediaType = '', headers = [], body } = trustFiles(trust, undefined)('', by) ?? {}
       response.writeHead(200, ['Content-Type', mediaType, ...headers])
       response.end(body)
     })
