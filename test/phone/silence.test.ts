@@ -48,10 +48,22 @@ describe('a phone page whose computer vanishes without a word', needs('chromium'
 
   it('says what became of a text, keeps it, and sends it at the next tap', async (t) => {
     const words = {
-      en: { send: 'Send', sending: 'Sending…', again: 'Try again', sent: 'Sent' },
-      'zh-CN': { send: '发送', sending: '正在发送…', again: '重试', sent: '已发送' },
+      en: {
+        send: 'Send',
+        sending: 'Sending…',
+        again: 'Try again',
+        sent: 'Sent',
+        not: 'Not sent yet',
+      },
+      'zh-CN': {
+        send: '发送',
+        sending: '正在发送…',
+        again: '重试',
+        sent: '已发送',
+        not: '尚未发送',
+      },
     }
-    for (const [locale, { send, sending, again, sent }] of Object.entries(words)) {
+    for (const [locale, { send, sending, again, sent, not }] of Object.entries(words)) {
       const { page, hole, other } = await openDistantPage(t, locale)
       const card = page.locator('section', { has: page.getByRole('textbox') })
       hole.open()
@@ -63,6 +75,8 @@ describe('a phone page whose computer vanishes without a word', needs('chromium'
       assert.equal(await page.getByRole('textbox').inputValue(), 'not lost')
       assert.equal(await card.getByText(sending).count(), 0)
       hole.close()
+      await secondsUntil(page, LIVE)
+      assert.equal(await card.getByRole('status').first().textContent(), not)
       await card.getByRole('button', { name: again }).tap()
       await card.getByText(sent, { exact: true }).waitFor()
       await other.reads({ text: 'not lost' })

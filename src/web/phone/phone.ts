@@ -86,7 +86,10 @@ function start() {
       showWay(state)
       away.hidden = state !== 'away'
       setText(trouble, state === 'away' ? strings.failures.away : '')
-      if (state === 'live') keepAccount()
+      if (state === 'live') {
+        keepAccount()
+        send.showBack()
+      }
       if (state !== 'refused') return
       // Another code was accepted before, or in another tab.
       if (takeOthers()) return start()

@@ -152,6 +152,11 @@ export function createSendView(text: string, onAway: () => void) {
     setText(sum, strings.sum(there, counted.length, Math.floor((100 * sent) / Math.max(size, 1))))
   }
 
+  /** The computer is there again, and did not take a text meanwhile. */
+  function showBack() {
+    if (note.textContent === strings.failures.away) setText(note, strings.unsent)
+  }
+
   function picker(label: string, how: Readonly<Record<string, string | boolean>>) {
     const input = h('input', { type: 'file', class: 'unseen', ...how })
     input.addEventListener('change', () => {
@@ -161,7 +166,7 @@ export function createSendView(text: string, onAway: () => void) {
     return h('label', { class: 'button' }, label, input)
   }
 
-  return { section, progress, field, offer, end: () => stop.abort() }
+  return { section, progress, field, offer, showBack, end: () => stop.abort() }
 }
 
 /** Sends files that were chosen together, as one item of those that arrive. Never rejects. */

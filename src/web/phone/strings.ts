@@ -53,6 +53,7 @@ const english = {
   tooMany: (most: number) => `At most ${most} files can be sent at once.`,
   there: 'There, and waiting for the others',
   sendingText: 'Sending…',
+  unsent: 'Not sent yet',
   sending: (done: string, size: string, speed: string) =>
     `${done} of ${size}${speed === '' ? '' : `, ${speed}/s`}`,
   sendShared: (count: number) => `Send what was shared (${count})`,
@@ -140,6 +141,7 @@ const chinese: typeof english = {
   tooMany: (most) => `一次最多可发送 ${most} 个文件。`,
   there: '已送达，正在等待其他文件',
   sendingText: '正在发送…',
+  unsent: '尚未发送',
   sending: (done, size, speed) => `${done} / ${size}${speed === '' ? '' : `，${speed}/秒`}`,
   sendShared: (count) => `发送分享的内容（${count}）`,
   copyImage: '复制图片',
