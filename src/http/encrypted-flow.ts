@@ -16,7 +16,7 @@ import { connectionOf } from './connection.ts'
 /** Bytes that are decrypted in one turn of the event loop: what one read of a socket brings. */
 const TURN_BYTES: number = 64 * 1024
 
-/** A record costs as much as so many bytes, however short it is. */
+/** Bytes that a record counts for at least, since even a short one has its cost. */
 const RECORD_COST = 1024
 
 /** Records of one connection in a turn. */

@@ -15,8 +15,8 @@ export interface ChangeFeed {
   subscribe(listener: (change: Change) => void): () => void
 
   /**
-   * Calls `listener`, which does not throw, whenever the current item gets a later stamp and stays as
-   * it is: members have to hear, and nobody else. @returns Ends the subscription.
+   * Calls `listener`, which does not throw, whenever the current item gets a later stamp and stays
+   * as it is, of which only members are told. @returns Ends the subscription.
    */
   onStamp(listener: () => void): () => void
 }

@@ -63,7 +63,7 @@ export interface InboundItem {
 
 /** The result of applying an item. */
 export interface AppliedItem {
-  /** Of the current item now; of an empty Text where there is none. */
+  /** That of the current item now, or of an empty Text where there is none. */
   readonly contentId: ContentId
   /** The item that it became; `undefined` when it came too late, or was an empty Text. */
   readonly item: Item | undefined
