@@ -1,10 +1,10 @@
 /**
  * One run of wl-copy, which offers one thing until somebody copies something else.
  *
- * wl-copy keeps what it offers in a file of its own, in a private folder, which it removes when it
- * is replaced, and not when it is killed. So it is made to end by clearing the clipboard. While it
- * takes its input it must be killed, and its folder is removed here. With a compositor that hangs
- * neither is possible, and the file stays.
+ * wl-copy keeps what it offers in a file of its own, in a private folder. It removes that when it
+ * has all of it (before 2.3 only when it is replaced), and not when it is killed. So it is made to
+ * end by clearing the clipboard. While it takes its input it must be killed, and its folder is
+ * removed here. With a compositor that hangs neither is possible, and an older one leaves its file.
  *
  * It is not ended when this program is killed: what was pushed can still be pasted then.
  * @module
@@ -60,6 +60,7 @@ export class WlCopy {
   #isConfirmed = false
   #aborting: Promise<void> | undefined
   #hasComplained = false
+  #isUnreadable = false
   /** Resolves when it is gone. */
   readonly ended: Promise<void>
 
@@ -99,8 +100,9 @@ export class WlCopy {
     return this.#isSent
   }
 
-  /** It did not end because somebody else copied. */
+  /** It ended, but not because somebody else copied, or what it offers could not be read. */
   get isLost(): boolean {
+    if (this.#isUnreadable) return false
     return this.#hasComplained || this.#child.signalCode !== null
   }
 
@@ -158,6 +160,7 @@ export class WlCopy {
       // It ended first, and that is the reason.
       if (stdin.destroyed) return
       // While its input is open it offers nothing: what has come so far is only a part.
+      this.#isUnreadable = true
       await this.abort(messageOf(error))
       return
     }

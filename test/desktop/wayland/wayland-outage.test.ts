@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
+import type { Blob } from '../../../src/ports/blob.ts'
 import { needs } from '../../support/requirements.ts'
 import { Sway, SWAY_TOOLS } from '../../support/sway.ts'
 import {
@@ -72,6 +73,26 @@ describe('WaylandClipboard, when the compositor goes away', {
     await wlCopy(t, env, 'the end')
     assert.deepEqual(await copies.next(), { kind: 'text', text: 'the end' })
     assert.equal(copies.size, 0)
+  })
+
+  it('does not try once more to offer what could not be read', async (t) => {
+    const opened = await openOnOwnSway(t)
+    const { sway, env, clipboard, copies } = opened
+    let opens = 0
+    const blob: Blob = {
+      size: 2,
+      open: async () => {
+        opens += 1
+        return { read: async () => 0, close: async () => undefined }
+      },
+    }
+    const offered = clipboard.offer({ kind: 'image', mediaType: 'image/png', blob })
+    await assert.rejects(offered, /bytes are missing/)
+    const tried = opens
+    await restart(sway, opened, AWAY)
+    await wlCopy(t, env, 'the end')
+    await copies.next()
+    assert.equal(opens, tried)
   })
 
   it('reports what was copied before it was back', async (t) => {
