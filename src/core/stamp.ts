@@ -39,6 +39,18 @@ export function compareStamps(a: Stamp, b: Stamp): number {
   return a.member < b.member ? -1 : Number(a.member > b.member)
 }
 
+/** The place of an item in the order. */
+export interface Place {
+  readonly stamp: Stamp
+  /** SHA-256 of its bytes, in lower-case hex. */
+  readonly hash: string
+}
+
+/** Of two items with one stamp, as earlier versions left some, the same is later everywhere. */
+export function comparePlaces(a: Place, b: Place): number {
+  return compareStamps(a.stamp, b.stamp) || (a.hash < b.hash ? -1 : Number(a.hash > b.hash))
+}
+
 /** Compares stamps of items that may be absent: an absent one is older than any other. */
 export function compareOptional(a: Stamp | undefined, b: Stamp | undefined): number {
   if (a !== undefined && b !== undefined) return compareStamps(a, b)

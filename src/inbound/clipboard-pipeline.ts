@@ -147,7 +147,7 @@ export class ClipboardPipeline implements InboundPipeline {
   async #apply(inbound: InboundItem, turn: Turn): Promise<AppliedItem> {
     this.#judge(inbound.origin)
     this.#order.check(inbound.origin)
-    if (this.#order.isOutdated(inbound.origin)) return this.#leaveOut(inbound)
+    if (this.#order.isOutdated(inbound.origin, inbound.hash)) return this.#leaveOut(inbound)
     const content = await this.#resolve(inbound, turn)
     if (content === undefined) return this.#applyKnown(inbound, turn)
 
@@ -176,7 +176,7 @@ export class ClipboardPipeline implements InboundPipeline {
   async #applyKnown(inbound: InboundItem, turn: Turn): Promise<AppliedItem> {
     for (;;) {
       const result = await this.#queue.run(async () => {
-        if (this.#order.isOutdated(inbound.origin)) return undefined
+        if (this.#order.isOutdated(inbound.origin, inbound.hash)) return undefined
         const meant = findMeant(inbound, this.#deps.latest, (blob) => this.#md5.find(blob))
         if (meant.kind === 'undecided') return meant
         const { stored, as } = meant
@@ -213,7 +213,7 @@ export class ClipboardPipeline implements InboundPipeline {
     const blob = content.kind === 'bytes' ? content.blob : undefined
     if (blob !== undefined) await turn.guard(latest.prepare(blob))
     return this.#queue.run(async () => {
-      if (this.#order.isOutdated(inbound.origin)) return undefined
+      if (this.#order.isOutdated(inbound.origin, item.contentHash)) return undefined
       const aliases = aliasesOf(item, inbound.hash, this.#deps.latest)
       return this.#activate(inbound, { ...item, aliases }, blob)
     })

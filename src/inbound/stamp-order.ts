@@ -1,7 +1,7 @@
 /** Puts what members of a circle push into one order, by its stamps. @module */
 
 import { DomainError } from '../core/domain-error.ts'
-import { compareStamps, stampAfter, stampOf, type Stamp } from '../core/stamp.ts'
+import { comparePlaces, stampAfter, stampOf, type Stamp } from '../core/stamp.ts'
 import type { CircleTime } from '../ports/circle-time.ts'
 import type { Origin } from '../ports/inbound-pipeline.ts'
 import type { LatestItem } from '../ports/latest-item.ts'
@@ -31,11 +31,17 @@ export class StampOrder {
     throw new DomainError('STAMP_AHEAD', message)
   }
 
-  /** Whether what is current here happened after what a peer offers. */
-  isOutdated(origin: Origin): boolean {
+  /**
+   * Whether what is current here happened after what a peer offers, or is that.
+   *
+   * @param hash SHA-256 of the bytes that it offers, in hex.
+   */
+  isOutdated(origin: Origin, hash: string): boolean {
     const current = this.#deps.latest.current?.item
     if (origin.kind !== 'peer' || current === undefined) return false
-    return compareStamps(origin.stamp, stampOf(current, this.#believes)) <= 0
+    const offered = { stamp: origin.stamp, hash: hash.toLowerCase() }
+    const here = { stamp: stampOf(current, this.#believes), hash: current.contentHash }
+    return comparePlaces(offered, here) <= 0
   }
 
   /** The stamp of what becomes current now; `undefined` where there is no circle. */

@@ -15,7 +15,7 @@ import type { LatestStamped } from '../client/latest.ts'
 import { sleep } from '../lib/clock.ts'
 import { DomainError } from '../core/domain-error.ts'
 import { looksAlike } from '../core/item.ts'
-import { believedStamp, compareStamps, stampOf, type Believes } from '../core/stamp.ts'
+import { believedStamp, comparePlaces, stampOf, type Believes } from '../core/stamp.ts'
 import { messageOf } from '../lib/describe-failure.ts'
 import type { ChangeFeed } from '../ports/change-feed.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
@@ -168,10 +168,10 @@ export class PeerConnection {
     const before = this.#remote
     const contentId = await pushItem({ stored, stamp }, { ...this.#deps, signal })
     if (contentId === item.contentId) {
-      const { type, text, dataName, mediaType } = item
+      const { type, text, dataName, mediaType, contentHash: hash } = item
       // Unless something is there by now of which the watch has told.
       if (this.#remote === before) {
-        this.#remote = { ...SENT, type, text, dataName, mediaType, contentId, stamp }
+        this.#remote = { ...SENT, type, text, dataName, mediaType, hash, contentId, stamp }
       }
     } else if (before?.stamp !== undefined && !circleTime.believes(before.stamp.at)) {
       throw new DomainError('STAMP_AHEAD', AHEAD_THERE)
@@ -212,7 +212,7 @@ const AHEAD_THERE =
   'The item there has a time that is too far ahead, and stays; update that daemon, or set the clocks'
 
 /** Fields that nobody reads of a document that we sent ourselves. */
-const SENT = { hasData: false, size: 0, hash: '', etag: undefined } as const
+const SENT = { hasData: false, size: 0, etag: undefined } as const
 
 /**
  * Decides which of two daemons gives its item to the other: by the stamps, also where only these
@@ -226,8 +226,10 @@ function planMove(
 ): Move | undefined {
   if (document?.contentId === undefined) return stored && { kind: 'push', stored }
   if (stored === undefined) return { kind: 'pull', document }
-  const there = believedStamp(document.stamp ?? { at: 0, member: '' }, believes)
-  const order = compareStamps(there, stampOf(stored.item, believes))
+  const stamp = believedStamp(document.stamp ?? { at: 0, member: '' }, believes)
+  const there = { stamp, hash: document.hash.toLowerCase() }
+  const here = { stamp: stampOf(stored.item, believes), hash: stored.item.contentHash }
+  const order = comparePlaces(there, here)
   if (order > 0) return { kind: 'pull', document }
   if (order === 0) return undefined
   const { contentId, mediaType = stored.item.mediaType } = document

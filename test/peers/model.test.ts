@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import type { LatestStamped } from '../../src/client/latest.ts'
 import { compareStamps, type Stamp } from '../../src/core/stamp.ts'
 import { createRandom, type Random } from '../faults/support/random.ts'
+import { sha256 } from '../support/hashes.ts'
 import { ownerOf } from '../support/owner.ts'
 import { byNight, SEED } from '../support/night.ts'
 import { readObject } from '../support/phone.ts'
@@ -122,8 +123,9 @@ class CircleModel {
     const member = this.#random.pick(this.#members)
     const often = [this.#pushText, this.#pushFile, this.#partition]
     const rarely = [this.#kill, this.#killWhilePushing, this.#pushAgain]
-    const rough = [this.#jump, this.#pushFromFuture, this.#pushTooFarAhead, this.#teach]
-    const steps = [...often, ...often, ...rarely, ...(this.#isCalm ? [] : rough)]
+    const times = [this.#jump, this.#pushFromFuture, this.#pushTooFarAhead, this.#teach]
+    const rough = this.#isCalm ? [] : [...times, this.#pushTwins]
+    const steps = [...often, ...often, ...rarely, ...rough]
     return this.#random.pick(steps).call(this, member)
   }
 
@@ -201,8 +203,11 @@ class CircleModel {
     member.skewDays = 0
   }
 
-  async #jump(member: Member): Promise<void> {
-    const skewDays = this.#random.below(2 * MAX_SKEW_DAYS + 1) - MAX_SKEW_DAYS
+  #jump(member: Member): Promise<void> {
+    return this.#setClock(member, this.#random.below(2 * MAX_SKEW_DAYS + 1) - MAX_SKEW_DAYS)
+  }
+
+  async #setClock(member: Member, skewDays: number): Promise<void> {
     const { process, clockFile } = member
     this.#tell(`the clock of ${process.name} is ${skewDays} days ahead from now on`)
     await writeFile(clockFile, String((skewDays - member.skewDays) * DAY_MS))
@@ -216,9 +221,21 @@ class CircleModel {
   }
 
   /** A member that lies as far as it is believed. */
-  async #pushFromFuture({ process }: Member): Promise<void> {
+  #pushFromFuture({ process }: Member): Promise<void> {
+    const at = Date.now() + this.#random.below(9) * YEAR_MS
+    return this.#pushAt(process, at)
+  }
+
+  /** One that gives two items the same stamp. */
+  async #pushTwins({ process }: Member): Promise<void> {
+    const at = Date.now() + this.#random.below(9) * YEAR_MS
+    await this.#pushAt(process, at)
+    await this.#pushAt(this.#random.pick(this.#members).process, at)
+  }
+
+  async #pushAt(process: MemberProcess, at: number): Promise<void> {
     const text = `text ${this.#pushes.length}`
-    const stamp = { at: Date.now() + this.#random.below(9) * YEAR_MS, member: HIGHEST }
+    const stamp = { at, member: HIGHEST }
     this.#tell(`${process.name} gets ${text} with the stamp ${stamp.at}`)
     const response = await this.#pushStamped(process, text, stamp)
     assert.equal(response.status, 200)
@@ -281,6 +298,7 @@ class CircleModel {
     this.#tell('each gets a text, which all have then')
     const contentId = await this.#members[0]?.process.client.pushText(first)
     await Promise.all(this.#members.map(({ process }) => process.log.has(String(contentId))))
+    await this.#pushAhead(first)
     const pushed: string[] = []
     for (const { process } of this.#members) {
       pushed.push(await process.client.pushText(`at last, ${process.name}`))
@@ -288,7 +306,22 @@ class CircleModel {
     }
     for (const { process } of this.#members) {
       const { ids } = process.log
-      assert.deepEqual(ids.slice(ids.indexOf(String(contentId)) + 1), pushed, process.name)
+      const after = ids.slice(ids.lastIndexOf(String(contentId)) + 1)
+      // Of the later stamp.
+      if (after[0] === 'resync') after.shift()
+      assert.deepEqual(after, pushed, process.name)
+    }
+  }
+
+  /** All have it, and the clock of one steps ahead, where it becomes current once more. */
+  async #pushAhead(text: string): Promise<void> {
+    const member = this.#random.pick(this.#members)
+    await this.#setClock(member, member.skewDays + 1)
+    await member.process.client.pushText(text)
+    const wanted = JSON.stringify(await member.process.stamp())
+    this.#tell(`${member.process.name} has it again, and all have its stamp then: ${wanted}`)
+    for (const { process } of this.#members) {
+      while (JSON.stringify(await process.stamp()) !== wanted);
     }
   }
 
@@ -318,7 +351,10 @@ function lastOf(pushes: readonly Push[]): Push {
 function latestOf(pushes: readonly Push[]): Push {
   return pushes.reduce((latest, push) => {
     if (push.stamp === undefined) return latest
-    return latest.stamp === undefined || compareStamps(push.stamp, latest.stamp) > 0 ? push : latest
+    if (latest.stamp === undefined) return push
+    const order = compareStamps(push.stamp, latest.stamp)
+    // Of those with one stamp, the one with the greatest hash.
+    return order > 0 || (order === 0 && sha256(push.text) > sha256(latest.text)) ? push : latest
   })
 }
 

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { formatConnectLink } from '../../src/link/connect-link.ts'
 import { byNight } from '../support/night.ts'
+import { sha256 } from '../support/hashes.ts'
 import { createPhone, readObject } from '../support/phone.ts'
 import { arrives, joinWith, peerOf } from './support/daemons.ts'
 import { ItemLog } from './support/item-log.ts'
@@ -113,6 +114,28 @@ describe('a group', () => {
     await Promise.all([...phones, ...members.map(({ log }) => log)].map((log) => log.has(next)))
     // Nothing has changed for phones.
     for (const { ids } of phones) assert.deepEqual(ids, [first, next])
+  })
+
+  it('has one of two items that somehow have the same stamp, whoever has joined whom', async (t) => {
+    const [earlier = '', later = ''] = ['one', 'other'].sort((a, b) =>
+      sha256(a) < sha256(b) ? -1 : 1,
+    )
+    for (const [ofFirst, ofSecond] of [
+      [earlier, later],
+      [later, earlier],
+    ] as const) {
+      const [first, second] = await Promise.all([
+        MemberProcess.start(t, 'first'),
+        MemberProcess.start(t, 'second'),
+      ])
+      const at = Date.now()
+      assert.equal((await pushStamped(first, ofFirst, at)).status, 200)
+      assert.equal((await pushStamped(second, ofSecond, at)).status, 200)
+      await first.join(second)
+      for (const member of [first, second]) await arrives(member, ({ text }) => text === later)
+      await pushesWin([first, second], 'afterwards')
+      await Promise.all([first.stop(), second.stop()])
+    }
   })
 
   it('that was frozen by an item of the year 5138 thaws by itself', async (t) => {
