@@ -71,7 +71,7 @@ it('the moving picture of README.md', async (t) => {
   const { display } = await Xvfb.start(t)
   const look = { viewport: SCREEN, deviceScaleFactor: 2, locale: 'en-GB' }
   const desktop = { args: ['--clipboard', 'x11'], env: { DISPLAY: display } }
-  const { page, other } = await openPhonePage(t, { ...look, colorScheme: 'light' }, desktop)
+  const { page } = await openPhonePage(t, { ...look, colorScheme: 'light' }, desktop)
   const { page: stage } = await openPage({ viewport: STAGE, deviceScaleFactor: 1.5 })
   t.after(() => stage.context().close())
   await stage.setContent(STAGE_PAGE)
@@ -96,7 +96,7 @@ it('the moving picture of README.md', async (t) => {
   const mark = (id: string, name: string) =>
     stage.evaluate(`document.getElementById('${id}').classList.toggle('${name}')`)
 
-  await other.pushText('Milk, bread, two lemons')
+  await xclipCopy(t, display, 'Milk, bread, two lemons')
   await page.getByText('Milk, bread').waitFor()
   await shoot(page, 900)
   await mark('desk', 'selected')
