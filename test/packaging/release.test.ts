@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
+import { gunzipSync } from 'node:zlib'
 import { onlyAtNight } from '../support/night.ts'
 import { needs } from '../support/requirements.ts'
 import { windowsFiles } from '../../build/contents.ts'
@@ -132,6 +133,26 @@ describe('a release', needs('make', 'tar', 'ar', 'dpkg-deb', 'sha256sum'), () =>
     const { stdout } = await execute('du', ['-sk', unpacked])
     const megabytes = (Number.parseInt(stdout, 10) * 1024) / 1e6
     assert.ok(said <= 2.6 && megabytes <= said && said - megabytes < 0.3, `${megabytes} MB`)
+  })
+
+  it('has the sizes that docs/guides/verify.md says', async () => {
+    const page = await readFile(join(PROJECT, 'docs/guides/verify.md'), 'utf8')
+    for (const name of [NPM_PACKAGE, DEB, ARCHIVE]) {
+      const [, packed, onDisk] =
+        new RegExp(`^\\| \`${name}\` \\|[^|]*\\| ([\\d.]+) MB \\| ([\\d.]+) MB \\|$`, 'm').exec(
+          page,
+        ) ?? assert.fail(`${name} has a line`)
+      const content = await readFile(join(release, name))
+      const ofDeb = ['--fsys-tarfile', join(release, name)]
+      const tar = name.endsWith('.deb')
+        ? (await execute('dpkg-deb', ofDeb, { encoding: 'buffer', maxBuffer: Infinity })).stdout
+        : gunzipSync(content)
+      for (const [said, bytes] of [
+        [packed, content.length],
+        [onDisk, tar.length],
+      ] as const)
+        assert.ok(Math.abs(Number(said) - bytes / 1e6) < 0.1, `${name}: ${bytes} bytes`)
+    }
   })
 
   it('leaves folders as they are that it is unpacked over', async () => {
