@@ -85,7 +85,7 @@ export type {
 // Parts of a station that are more than ports.
 export type { RunningTransfers } from './gateway/running-transfers.ts'
 export type { CircleClock } from './inbound/circle-clock.ts'
-export type { ClipboardPipeline, Effect, Wishes } from './inbound/clipboard-pipeline.ts'
+export type { ClipboardPipeline, Applied, Effect } from './inbound/clipboard-pipeline.ts'
 export type { Member } from './inbound/stamp-order.ts'
 export type { JsonDeviceRegistry } from './devices/json-device-registry.ts'
 export type { RefusedLogins } from './devices/refused-logins.ts'

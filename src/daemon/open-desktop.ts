@@ -58,6 +58,7 @@ function without(mode: Desktop['mode'], warning?: string): Desktop {
     pause: refuse,
     resume: refuse,
     onChange: () => () => undefined,
+    endSaving: async () => 0,
     close: async () => undefined,
   }
 }

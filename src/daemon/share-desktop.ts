@@ -8,7 +8,9 @@ import { PatientClipboard } from '../desktop/patient-clipboard.ts'
 import type { Arrivals } from '../desktop/notifications/arrivals.ts'
 import type { CopyLimits } from '../desktop/read-copy.ts'
 import { ReceivedFolder } from '../desktop/received-folder.ts'
+import { FileSaves } from '../inbound/file-saves.ts'
 import { createCopySharing } from '../inbound/share-copies.ts'
+import { describeFailure } from '../lib/describe-failure.ts'
 import { Subscribers } from '../lib/subscribers.ts'
 import type { Pause } from '../ports/admin.ts'
 import type { Panel } from '../ports/panel.ts'
@@ -36,6 +38,12 @@ export interface Desktop {
   readonly resume: Panel['resume']
   /** Calls `listener` when trouble or a pause came or went. @returns Ends the subscription. */
   onChange(listener: () => void): () => void
+  /**
+   * Waits until what was sent is saved in the folder, `graceMs` at most.
+   *
+   * @returns How many items are left for the next start.
+   */
+  endSaving(graceMs: number): Promise<number>
   close(): Promise<void>
 }
 
@@ -89,21 +97,29 @@ export async function shareDesktop(
       },
     },
   )
-  const received = new ReceivedFolder(settings.receivedDir, station.storage.reserve)
+  const received = new ReceivedFolder(settings.receivedDir, {
+    reserve: station.storage.reserve,
+    writer: directory.path,
+  })
+  // A folder out of reach must not keep anybody waiting; what is saved there says so again.
+  received.sweep().catch((error: unknown) => {
+    logger.warn('Cannot look at the received folder', { ...describeFailure(error) })
+  })
   const arrivals = await openArrivals(station, settings)
-  station.inbound.addEffect(async (stored, origin, { keep }) => {
+  const saves = station.inbound.saveFiles(
+    (alone) => new FileSaves({ ...station, alone }, (stored) => received.keep(stored)),
+  )
+  station.inbound.addEffect(async (stored, origin, { isSaved }) => {
     // Whatever is on a clipboard that is opened from now on is older.
     readAtStart = false
     if (origin.kind === 'clipboard') return reconciler.dropWaiting()
-    // The same files are offered then, and written once.
-    keep?.(received.keep(stored))
+    // The files that are being saved are offered, and written once.
     await reconciler.offer(received.offerOf(stored))
     if (origin.deviceId === OWNER_ID) return
     const { type, dataName: name, size } = stored.item
-    const isFile = keep !== undefined || type === 'File' || type === 'Group'
-    if (settings.notifyArrivals !== 'all' && !isFile) return
+    if (settings.notifyArrivals !== 'all' && !isSaved) return
     const { label } = station.devices.find(origin.deviceId ?? '') ?? {}
-    arrivals?.add({ from: label, type, name, size, isFile })
+    arrivals?.add({ from: label, type, name, size, isFile: isSaved })
   })
   return {
     mode: 'desktop',
@@ -119,8 +135,10 @@ export async function shareDesktop(
     pause: (durationMs) => pause.begin(durationMs),
     resume: () => pause.end(),
     onChange: (listener) => watchers.add(listener),
+    endSaving: (graceMs) => saves.end(graceMs),
     close: async () => {
       arrivals?.close()
+      received.close()
       await pause.close()
       await reconciler.close()
     },

@@ -59,7 +59,10 @@ export interface Daemon {
   readonly admin: Admin
   /** Resolves when the owner has asked for the end: `clipgate stop`. Then call {@link stop}. */
   readonly stopAsked: Promise<void>
-  /** Refuses new requests, lets uploads finish within the grace period, and closes everything. */
+  /**
+   * Refuses new requests, lets uploads and the saving of files finish within the grace period,
+   * and closes everything.
+   */
   stop(): Promise<Stopped>
 }
 
@@ -158,6 +161,12 @@ async function run(parts: Parts): Promise<Daemon> {
   const maxBytes = affordableBytes(MAX_RECENT_BYTES)
   const recent = new RememberedItems({ ...station, most: settings.recent, maxBytes, owner })
   station.inbound.addEffect((stored, origin) => recent.add(stored, origin))
+  let endsAt = 0
+  // Once nobody can send any more, and while there is a folder to save in.
+  cleanup.add(async () => {
+    const left = await desktop.endSaving(endsAt - station.clock.monotonic())
+    if (left > 0) station.logger.warn('Files are not saved yet: the next start goes on', { left })
+  })
   let tls: Tls | undefined
   const trust: ForPhones['trust'] = (path, by) => tls?.trust(path, by)
   const https = (): SecureWay | undefined => {
@@ -206,6 +215,7 @@ async function run(parts: Parts): Promise<Daemon> {
     admin,
     stopAsked,
     stop: async () => {
+      endsAt = station.clock.monotonic() + settings.grace
       await cleanup.run()
       return { cut: cut() }
     },

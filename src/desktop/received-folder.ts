@@ -38,6 +38,9 @@ const BLOCK_BYTES: number = MIB
 /** An unfinished file that nobody wrote to for so long was left by a program that was killed. */
 const ABANDONED_MS: number = 24 * 60 * 60 * 1000
 
+/** Hex digits of the mark of a writer, as unfinished files have it. */
+const MARK_DIGITS = 8
+
 /** Files of one name and size that are read again for a new one: others must not cause more. */
 const MAX_COMPARED = 8
 
@@ -49,6 +52,17 @@ const MAX_KNOWN = 64
 
 const NO_ROOM_NEEDED: DiskRoom = { wrote: () => undefined, release: () => undefined }
 
+/** Options of {@link ReceivedFolder}. */
+export interface ReceivedFolderOptions {
+  /** Asked before a file is written. */
+  readonly reserve?: ReserveRoom
+  /**
+   * Tells who writes here, one program at a time: what has its mark was left by an earlier run.
+   * Without it only what is a day old is known to be left.
+   */
+  readonly writer?: string
+}
+
 /** The folder, which is made when it is needed. */
 export class ReceivedFolder {
   readonly path: string
@@ -56,12 +70,27 @@ export class ReceivedFolder {
   readonly #flights = new SingleFlight<string, string>()
   /** SHA-256 by path and state. */
   readonly #known = new Lru<string, string>(MAX_KNOWN)
-  #isPrepared = false
+  readonly #mark: string | undefined
+  readonly #closing = new AbortController()
+  /** The sweep of this run: nothing is written before its end. */
+  #swept: Promise<void> | undefined
 
-  /** @param reserve Asked before a file is written. */
-  constructor(path: string, reserve: ReserveRoom = async () => NO_ROOM_NEEDED) {
+  constructor(path: string, options: ReceivedFolderOptions = {}) {
+    const { reserve = async () => NO_ROOM_NEEDED, writer } = options
     this.path = resolve(path)
     this.#reserve = reserve
+    this.#mark = writer && createHash('sha256').update(writer).digest('hex').slice(0, MARK_DIGITS)
+  }
+
+  /** Removes what an earlier run left unfinished, where the folder is there. */
+  async sweep(): Promise<void> {
+    await refuseForeign(this.path)
+    if ((await statsOf(this.path)) !== undefined) await this.#sweep()
+  }
+
+  /** Breaks off what is being written, and writes nothing more. */
+  close(): void {
+    this.#closing.abort(new Error('Cannot save the file: the folder is closed'))
   }
 
   /**
@@ -124,7 +153,11 @@ export class ReceivedFolder {
     const room = await this.#reserve(blob.size, this.path)
     try {
       const wanted = { folder: this.path, name, from: first.number, to: MAX_NUMBER }
-      const path = await saveUnderFreeName(wanted, (file) => copyBlob(blob, file, room))
+      const { signal } = this.#closing
+      signal.throwIfAborted()
+      const path = await saveUnderFreeName({ ...wanted, mark: this.#mark }, (file) =>
+        copyBlob(blob, file, { room, signal }),
+      )
       if (path === undefined) {
         throw new Error('Cannot save the file: too many files have its name')
       }
@@ -146,10 +179,25 @@ export class ReceivedFolder {
     await refuseForeign(this.path)
     await mkdir(this.path, { recursive: true, mode: FOLDER_MODE })
     await refuseForeign(this.path)
-    if (this.#isPrepared) return
-    this.#isPrepared = true
+    await this.#sweep()
+  }
+
+  async #sweep(): Promise<void> {
+    this.#swept ??= this.#removeUnfinished()
+    try {
+      await this.#swept
+    } catch (error) {
+      this.#swept = undefined
+      throw error
+    }
+  }
+
+  async #removeUnfinished(): Promise<void> {
     for (const name of await readdir(this.path)) {
-      if (UNFINISHED.test(name)) await unlinkAbandoned(join(this.path, name))
+      const mark = UNFINISHED.exec(name)?.[1]
+      if (mark === undefined) continue
+      const path = join(this.path, name)
+      if (mark === this.#mark || (await isAbandoned(path))) await unlinkLeft(path)
     }
   }
 
@@ -205,9 +253,14 @@ async function refuseForeign(path: string): Promise<void> {
   throw new Error(`Cannot save the file: ${untrusted.path} ${untrusted.reason}; set --received-dir`)
 }
 
-async function copyBlob(blob: Blob, file: FileHandle, room: DiskRoom): Promise<void> {
+async function copyBlob(
+  blob: Blob,
+  file: FileHandle,
+  { room, signal }: { readonly room: DiskRoom; readonly signal: AbortSignal },
+): Promise<void> {
   let written = 0
   for await (const block of blocksOf(blob, { blockSize: BLOCK_BYTES })) {
+    signal.throwIfAborted()
     await file.writeFile(block)
     room.wrote(block.length)
     written += block.length
@@ -234,9 +287,12 @@ async function hashFile(path: string): Promise<string | undefined> {
   }
 }
 
-async function unlinkAbandoned(path: string): Promise<void> {
+async function isAbandoned(path: string): Promise<boolean> {
   const found = await statsOf(path)
-  if (found === undefined || Date.now() - found.mtimeMs < ABANDONED_MS) return
+  return found !== undefined && Date.now() - found.mtimeMs >= ABANDONED_MS
+}
+
+async function unlinkLeft(path: string): Promise<void> {
   // A second daemon may sweep the same folder, and what stays does no harm.
   await unlink(path).catch(() => undefined)
 }

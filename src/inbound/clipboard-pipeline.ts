@@ -14,7 +14,7 @@ import { MAX_METADATA_BYTES, REPEAT_PUSH_MS } from '../core/limits.ts'
 import { digestsOf } from '../hashing/content-id.ts'
 import { Turns, type Turn } from '../lib/interruption.ts'
 import { KeyedQueues, Semaphore } from '../lib/semaphore.ts'
-import { describeFailure, messageOf } from '../lib/describe-failure.ts'
+import { messageOf } from '../lib/describe-failure.ts'
 import type { Blob, BlobStore, HashedBlob } from '../ports/blob.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { DeviceRegistry } from '../ports/device-registry.ts'
@@ -28,6 +28,7 @@ import type { LatestItem, StoredItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { StagingArea } from '../ports/staging-area.ts'
 import type { ChangeHub } from './change-hub.ts'
+import type { FileSaves } from './file-saves.ts'
 import { RememberedMd5 } from './remembered-md5.ts'
 import { findMeant, type NamedBytes } from './find-meant.ts'
 import {
@@ -41,15 +42,12 @@ import {
 import { StampOrder, type Member } from './stamp-order.ts'
 
 /** Work that is done after the sender has been answered; a failure is logged. */
-export type Effect = (stored: StoredItem, origin: Origin, wishes: Wishes) => Promise<void>
+export type Effect = (stored: StoredItem, origin: Origin, how: Applied) => Promise<void>
 
-/** The wishes of the sender. */
-export interface Wishes {
-  /**
-   * There when the sender wants the item as files, too. Takes the work that saves them, before the
-   * effect waits for anything.
-   */
-  readonly keep: ((saving: Promise<unknown>) => void) | undefined
+/** How an item became current. */
+export interface Applied {
+  /** Whether it is saved as files, too: see {@link ClipboardPipeline.saveFiles}. */
+  readonly isSaved: boolean
 }
 
 /** The parts that a {@link ClipboardPipeline} works with. */
@@ -77,7 +75,7 @@ interface Activation {
   readonly isStored: boolean
 }
 
-/** How an item became current. */
+/** The word for the log. */
 const MADE_CURRENT = { device: 'pushed', peer: 'received', clipboard: 'copied' } as const
 
 interface LastPush extends Pick<InboundItem, 'origin'> {
@@ -97,6 +95,7 @@ export class ClipboardPipeline implements InboundPipeline {
   readonly #deps: PipelineDeps
   readonly #order: StampOrder
   readonly #effects: Effect[] = []
+  #saves: FileSaves | undefined
   /** The push that made the current item current, for telling a repetition. */
   #lastPush: LastPush | undefined
   #isClosed = false
@@ -109,6 +108,17 @@ export class ClipboardPipeline implements InboundPipeline {
   /** Runs `effect` for every item that becomes current from now on. */
   addEffect(effect: Effect): void {
     this.#effects.push(effect)
+  }
+
+  /**
+   * Has the files, Groups and batches that others send saved from now on, and what is left of them
+   * from before a restart. Their bytes stay until that has ended.
+   *
+   * @param open Called at once, with what keeps others from changing the latest item meanwhile.
+   */
+  saveFiles(open: (alone: (work: () => Promise<void>) => Promise<void>) => FileSaves): FileSaves {
+    this.#saves = open((work) => this.#queue.run(work))
+    return this.#saves
   }
 
   apply(inbound: InboundItem): Promise<AppliedItem> {
@@ -142,6 +152,7 @@ export class ClipboardPipeline implements InboundPipeline {
     this.#isClosed = true
     for (const turns of this.#turns.values()) void turns.interrupt(closed())
     await Promise.all([...this.#turns.keys()].map((key) => this.#senders.idle(key)))
+    await this.#saves?.end(0)
   }
 
   async #apply(inbound: InboundItem, turn: Turn): Promise<AppliedItem> {
@@ -238,7 +249,7 @@ export class ClipboardPipeline implements InboundPipeline {
     item: Item,
     blob: HashedBlob | undefined,
   ): Promise<Activation> {
-    const { origin } = inbound
+    const { origin, bytes } = inbound
     const { latest, changes, clock } = this.#deps
     // Finding the content took time, and nothing may come between this and the writing.
     this.#judge(origin)
@@ -258,12 +269,19 @@ export class ClipboardPipeline implements InboundPipeline {
       return { result: this.#currentResult(), isStored: false }
     }
 
-    const stored = await latest.put({ ...item, activatedAt: clock.now(), stamp }, blob)
+    const isWanted = bytes.kind === 'batch' || item.type !== 'Image'
+    const isOfOthers = origin.kind !== 'clipboard' && blob !== undefined
+    const isToSave = this.#saves !== undefined && isWanted && isOfOthers
+    const active = { ...item, activatedAt: clock.now(), stamp }
+    const stored = await latest.put(active, blob, { isToSave })
     this.#lastPush = { origin, at: clock.monotonic() }
     const { contentId, activatedAt } = stored.item
     changes.publish({ contentId, activatedAt })
     this.#log(origin, stored.item)
-    const saved = this.#runEffects(stored, inbound)
+    const saving = (isToSave && this.#saves?.run(stored)) || Promise.resolve(false)
+    for (const effect of this.#effects)
+      this.#runLater(effect, stored, origin, { isSaved: isToSave })
+    const saved = bytes.kind === 'batch' ? saving : undefined
     return { result: { contentId, item: stored.item, saved }, isStored: true }
   }
 
@@ -301,34 +319,13 @@ export class ClipboardPipeline implements InboundPipeline {
     return this.#deps.clock.monotonic() - last.at < REPEAT_PUSH_MS
   }
 
-  /** @returns Whether it was saved as files, where the sender wants that. */
-  #runEffects(stored: StoredItem, { origin, bytes }: InboundItem): Promise<boolean> | undefined {
-    const isKept = bytes.kind === 'batch'
-    const saving: Promise<unknown>[] = []
-    const keep = (work: Promise<unknown>): void => {
-      saving.push(work)
-      work.catch((error: unknown) => {
-        const { type } = stored.item
-        this.#deps.logger.error('Cannot save what was sent', { type, ...describeFailure(error) })
-      })
-    }
-    const wishes = { keep: isKept ? keep : undefined }
-    for (const effect of this.#effects) this.#runLater(effect, stored, origin, wishes)
-    if (!isKept) return undefined
-    // All effects have begun then.
-    return new Promise((resolve) => {
-      setImmediate(async () => {
-        const ends = await Promise.allSettled(saving)
-        resolve(ends.length > 0 && ends.every(({ status }) => status === 'fulfilled'))
-      })
-    })
-  }
-
-  #runLater(effect: Effect, stored: StoredItem, origin: Origin, wishes: Wishes): void {
+  #runLater(effect: Effect, stored: StoredItem, origin: Origin, how: Applied): void {
     setImmediate(async () => {
       try {
-        await effect(stored, origin, wishes)
+        await effect(stored, origin, how)
       } catch (error) {
+        // The next start goes on with files that could not be handed on for that reason.
+        if (this.#saves?.isEnded === true) return
         const { type } = stored.item
         this.#deps.logger.error('Cannot hand the item on', { type, reason: messageOf(error) })
       }

@@ -7,8 +7,8 @@ import { renameOver } from './atomic-file.ts'
 import { numberedName } from './safe-file-name.ts'
 import { hasCode } from './system-error.ts'
 
-/** Names of unfinished files: hidden, and nobody else's. */
-export const UNFINISHED: RegExp = /^\.clipgate-[0-9a-f]{16}\.part$/
+/** Names of unfinished files: hidden, and nobody else's. The first group is the mark. */
+export const UNFINISHED: RegExp = /^\.clipgate-([0-9a-f]{8})[0-9a-f]{8}\.part$/
 
 /**
  * How file systems say that they have no hard links: FAT, and some network folders. `EISDIR` is how
@@ -25,6 +25,8 @@ export interface WantedName {
   readonly from?: number
   /** The last number to try. */
   readonly to: number
+  /** 8 hex digits, by which whoever writes here knows what it left; random unless given. */
+  readonly mark?: string | undefined
 }
 
 /**
@@ -34,10 +36,10 @@ export interface WantedName {
  * @throws What `write` throws, or the error of the failing system call; nothing is left then.
  */
 export async function saveUnderFreeName(
-  { folder, name, from = 1, to }: WantedName,
+  { folder, name, from = 1, to, mark = randomHex() }: WantedName,
   write: (file: FileHandle) => Promise<void>,
 ): Promise<string | undefined> {
-  const unfinished = join(folder, `.clipgate-${randomBytes(8).toString('hex')}.part`)
+  const unfinished = join(folder, `.clipgate-${mark}${randomHex()}.part`)
   let isNamed = false
   try {
     const file = await open(unfinished, 'wx')
@@ -56,6 +58,10 @@ export async function saveUnderFreeName(
     // The first error is the one that tells what happened; often there is nothing to remove.
     if (!isNamed) await unlink(unfinished).catch(() => undefined)
   }
+}
+
+function randomHex(): string {
+  return randomBytes(4).toString('hex')
 }
 
 /**

@@ -1,5 +1,6 @@
 /**
- * The current item in `item.json`, and the bytes of the latest one that has some.
+ * The current item in `item.json`, the bytes of the latest one that has some, and of those before
+ * it that are still to be saved as files.
  *
  * The bytes are on the disk before the file refers to them, and the file is replaced as a whole:
  * whenever the program dies, the earlier item is there or the new one.
@@ -13,7 +14,7 @@ import { writeFileAtomically } from '../lib/atomic-file.ts'
 import { NewerVersionError } from '../lib/json-file.ts'
 import { encodeWithText, prepareText } from '../lib/long-text.ts'
 import type { Blob } from '../ports/blob.ts'
-import type { LatestItem, StoredItem } from '../ports/latest-item.ts'
+import type { LatestItem, PutOptions, StoredItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { DiskBlobStore, KnownBlob } from './blobs/disk-blob-store.ts'
 import { DiskBlob } from './blobs/disk-blob.ts'
@@ -46,11 +47,17 @@ interface BinaryItem extends StoredItem {
 
 type StoredBlob = DiskBlob | GroupBlob
 
+/** All that the file has. */
+interface Content {
+  readonly text: StoredItem | undefined
+  readonly binary: BinaryItem | undefined
+  readonly unsaved: readonly BinaryItem[]
+}
+
 /** The latest item of a data directory. */
 export class DiskLatestItem implements LatestItem {
   readonly #options: DiskLatestItemOptions
-  #text: StoredItem | undefined
-  #binary: BinaryItem | undefined
+  #content: Content = { text: undefined, binary: undefined, unsaved: [] }
 
   private constructor(options: DiskLatestItemOptions) {
     this.#options = options
@@ -73,46 +80,70 @@ export class DiskLatestItem implements LatestItem {
   }
 
   get current(): StoredItem | undefined {
-    return this.#text ?? this.#binary
+    return this.#content.text ?? this.#content.binary
   }
 
   get binary(): StoredItem | undefined {
-    return this.#binary
+    return this.#content.binary
   }
 
-  /** Names of what belongs to the item: of its blob, or of a list and its members. */
+  get unsaved(): readonly StoredItem[] {
+    return this.#content.unsaved
+  }
+
+  /** Names of what belongs to the items: of their blobs, or of lists and their members. */
   get blobNames(): ReadonlySet<string> {
-    const blob = this.#binary?.blob
-    if (blob instanceof GroupBlob) return new Set(blob.ownNames)
-    return new Set(blob?.ownName === undefined ? [] : [blob.ownName])
+    const { binary, unsaved } = this.#content
+    return new Set([binary, ...unsaved].flatMap((stored) => ownNamesOf(stored?.blob)))
   }
 
   async prepare(blob: Blob): Promise<void> {
     await this.#options.blobs.sync(toStoredBlob(blob))
   }
 
-  async put(item: Item, blob: Blob | undefined): Promise<StoredItem> {
+  async put(
+    item: Item,
+    blob: Blob | undefined,
+    { isToSave = false }: PutOptions = {},
+  ): Promise<StoredItem> {
     if (blob === undefined) {
       const text = { item, blob }
-      await this.#save(text, this.#binary)
-      this.#text = text
+      await this.#replace({ ...this.#content, text })
       return text
     }
     const ours = toStoredBlob(blob)
-    const replaced = this.#binary?.blob
+    const { binary: replaced, unsaved } = this.#content
     // Bytes that were synced when they came are only looked at here.
     await this.#options.blobs.sync(ours)
     const binary = { item, blob: ours }
-    await this.#save(undefined, binary)
-    this.#text = undefined
-    this.#binary = binary
-    if (replaced !== undefined && replaced !== blob) await replaced.discard()
+    const waiting = isToSave ? [...unsaved, binary] : unsaved
+    await this.#replace({ text: undefined, binary, unsaved: waiting })
+    await this.#discardUnused(replaced)
     return binary
   }
 
-  async #save(text: StoredItem | undefined, binary: BinaryItem | undefined): Promise<void> {
-    const inFile = binary && { item: binary.item, blob: toReference(binary.blob) }
-    const format = (item?: Item): string => formatItemFile({ text: item, binary: inFile })
+  async endSaving(stored: StoredItem): Promise<void> {
+    const unsaved = this.#content.unsaved.filter((waiting) => waiting !== stored)
+    await this.#replace({ ...this.#content, unsaved })
+    await this.#discardUnused(stored)
+  }
+
+  async #discardUnused(stored: StoredItem | undefined): Promise<void> {
+    // A file of the user has no name of ours, and stays anyway.
+    const [name] = ownNamesOf(stored?.blob)
+    if (name !== undefined && !this.blobNames.has(name)) await stored?.blob?.discard()
+  }
+
+  async #replace(content: Content): Promise<void> {
+    await this.#save(content)
+    this.#content = content
+  }
+
+  async #save({ text, binary, unsaved }: Content): Promise<void> {
+    const inFile = binary && toRecord(binary)
+    const waiting = unsaved.length === 0 ? undefined : unsaved.map(toRecord)
+    const format = (item?: Item): string =>
+      formatItemFile({ text: item, binary: inFile, unsaved: waiting })
     if (text !== undefined) await prepareText(text.item)
     const content = text === undefined ? format() : encodeWithText(text.item, format)
     try {
@@ -126,20 +157,24 @@ export class DiskLatestItem implements LatestItem {
   async #load(): Promise<void> {
     const content = await readOwnFile(this.#options.path)
     if (content === undefined) return
-    const { text, binary } = parseItemFile(content)
+    const { text, binary, unsaved = [] } = parseItemFile(content)
     if (text !== undefined && this.#isFit(text)) {
       // Or the first reader of a long one would keep all others waiting.
       await prepareText(text)
-      this.#text = { item: text, blob: undefined }
+      this.#content = { ...this.#content, text: { item: text, blob: undefined } }
     }
     if (binary === undefined) return
     const { item } = binary
-    this.#binary = { item, blob: await this.#restore(binary) }
+    const blob = await this.#restore(binary)
+    const waiting: BinaryItem[] = []
+    for (const record of unsaved) {
+      waiting.push({ item: record.item, blob: await this.#restore(record) })
+    }
     const cut = cutText(item.text, MAX_NAME_TEXT_BYTES)
-    if (cut === item.text) return
-    this.#binary = { ...this.#binary, item: { ...item, text: cut } }
+    const kept = { item: cut === item.text ? item : { ...item, text: cut }, blob }
+    this.#content = { ...this.#content, binary: kept, unsaved: waiting }
     // Where the disk takes nothing now, the next push writes it.
-    await this.#save(this.#text, this.#binary).catch(() => undefined)
+    if (kept.item !== item) await this.#save(this.#content).catch(() => undefined)
   }
 
   /** Earlier versions took longer texts from other daemons. */
@@ -182,6 +217,16 @@ export class DiskLatestItem implements LatestItem {
 function toStoredBlob(blob: Blob): StoredBlob {
   if (blob instanceof DiskBlob || blob instanceof GroupBlob) return blob
   throw new Error('Cannot store a blob of another store')
+}
+
+/** The names in the folder of blobs of what is ours. */
+function ownNamesOf(blob: Blob | undefined): readonly string[] {
+  if (blob instanceof GroupBlob) return blob.ownNames
+  return blob instanceof DiskBlob && blob.ownName !== undefined ? [blob.ownName] : []
+}
+
+function toRecord({ item, blob }: BinaryItem): BinaryRecord {
+  return { item, blob: toReference(blob) }
 }
 
 function toReference(blob: StoredBlob): BlobReference {

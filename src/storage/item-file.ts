@@ -57,6 +57,8 @@ export interface ItemFile {
   /** The current item, when it is a Text; else the binary item is current. */
   readonly text: Item | undefined
   readonly binary: BinaryRecord | undefined
+  /** Items whose bytes are not saved as files yet. Programs of before leave it out. */
+  readonly unsaved: readonly BinaryRecord[] | undefined
 }
 
 const decodeContentId: Decoder<Item['contentId']> = (value, path = 'value') => {
@@ -114,6 +116,7 @@ const decodeBinary: Decoder<BinaryRecord> = objectOf({
 const decodeFile: Decoder<ItemFile> = objectOf({
   text: optional(matching(decodeItem, (item) => item.type === 'Text', 'a Text')),
   binary: optional(decodeBinary),
+  unsaved: optional(arrayOf(decodeBinary)),
 })
 
 /** Without a Group, version 1 is written, so that an earlier program can still read the file. */

@@ -19,6 +19,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { moveToFreeName } from '../../src/lib/save-under-free-name.ts'
 import { ReceivedFolder } from '../../src/desktop/received-folder.ts'
 import type { Blob } from '../../src/ports/blob.ts'
+import type { ReserveRoom } from '../../src/ports/disk-room.ts'
 import { openBlobStore } from '../storage/support/open-stores.ts'
 import { streamOf } from '../support/byte-streams.ts'
 import { sha256 } from '../support/hashes.ts'
@@ -137,14 +138,15 @@ describe('ReceivedFolder', () => {
     const path = join(await temporaryFolder(t), 'received')
     const space = { left: 5 }
     const released: number[] = []
-    const folder = new ReceivedFolder(path, async (bytes, where) => {
+    const reserve: ReserveRoom = async (bytes, where) => {
       assert.equal(where, path)
       if (bytes > space.left) throw new Error('too full')
       const take = (count: number): void => {
         space.left -= count
       }
       return { wrote: take, release: () => void released.push(bytes) }
-    })
+    }
+    const folder = new ReceivedFolder(path, { reserve })
     await assert.rejects(folder.save(await blobOf('123456'), 'a'), /too full/)
     assert.deepEqual(await readdir(path), [])
     await folder.save(await blobOf('1234'), 'a')
@@ -239,6 +241,47 @@ describe('ReceivedFolder', () => {
     const path = join(await temporaryFolder(t), 'circle')
     await symlink('circle', path)
     await refuses(path, path, /too many links/)
+  })
+
+  it('removes at once what an earlier run of the same program left, and nothing of others', async (t) => {
+    const path = await temporaryFolder(t)
+    const whole = await blobOf('abc')
+    const left: string[] = []
+    for (const writer of ['one', 'other']) {
+      const seen = async (): Promise<never> => {
+        const [name = ''] = (await readdir(path)).filter((found) => !left.includes(found))
+        left.push(name)
+        throw new Error('killed')
+      }
+      const dying: Blob = { size: whole.size, open: seen }
+      await assert.rejects(new ReceivedFolder(path, { writer }).save(dying, 'a'), /killed/)
+    }
+    for (const name of left) await writeFile(join(path, name), '')
+    await new ReceivedFolder(path, { writer: 'one' }).sweep()
+    assert.deepEqual(await readdir(path), [left[1]])
+    // Where there is no folder yet, none is made.
+    const none = join(path, 'none')
+    await new ReceivedFolder(none, { writer: 'one' }).sweep()
+    await assert.rejects(stat(none), { code: 'ENOENT' })
+  })
+
+  it('breaks off what is being written when it is closed, and leaves nothing of it', async (t) => {
+    const path = await temporaryFolder(t)
+    const folder = new ReceivedFolder(path)
+    const whole = await blobOf('abc')
+    const film: Blob = {
+      size: 2,
+      open: async () => ({
+        ...(await whole.open()),
+        read: async (target) => {
+          folder.close()
+          return target.fill(1).length
+        },
+      }),
+    }
+    await assert.rejects(folder.save(film, 'a'), /is closed/)
+    await assert.rejects(folder.save(whole, 'b'), /is closed/)
+    assert.deepEqual(await readdir(path), [])
   })
 
   it('removes what a killed program left a day ago, and nothing else', async (t) => {

@@ -4,10 +4,13 @@ import { EventEmitter, once } from 'node:events'
 import { describe, it, type TestContext } from 'node:test'
 import { ChangeHub } from '../../src/inbound/change-hub.ts'
 import { ClipboardPipeline, type PipelineDeps } from '../../src/inbound/clipboard-pipeline.ts'
+import { FileSaves } from '../../src/inbound/file-saves.ts'
 import type { Change } from '../../src/ports/change-feed.ts'
 import type { InboundItem } from '../../src/ports/inbound-pipeline.ts'
+import type { StoredItem } from '../../src/ports/latest-item.ts'
 import { MAX_NAME_TEXT_BYTES } from '../../src/core/limits.ts'
 import { only } from '../../src/lib/read-bytes.ts'
+import { Semaphore } from '../../src/lib/semaphore.ts'
 import { openTestStorage } from '../storage/support/open-stores.ts'
 import { streamOf } from '../support/byte-streams.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
@@ -442,6 +445,91 @@ describe('applying', () => {
     assert.match(logger.text, /no display/)
     assert.match(logger.text, /at once/)
     assert.doesNotMatch(logger.text, /secret/)
+  })
+})
+
+describe('what is to be saved as files', () => {
+  /** Saves nothing until it is told to. */
+  async function saving(t: TestContext) {
+    const daemon = await setUp(t)
+    const asked: { readonly name: string; readonly end: (error?: Error) => void }[] = []
+    const { inbound, latest, logger, clock } = daemon
+    const save = ({ item }: StoredItem): Promise<void> => {
+      return new Promise<void>((resolve, reject) => {
+        const end = (error?: Error) => (error === undefined ? resolve() : reject(error))
+        asked.push({ name: item.dataName, end })
+      })
+    }
+    const open = (alone: (work: () => Promise<void>) => Promise<void>) =>
+      new FileSaves({ latest, logger, clock, alone }, save)
+    const saves = inbound.saveFiles(open)
+    const names = () => daemon.latest.unsaved.map(({ item }) => item.dataName)
+    const push = async (name: string, more?: Partial<InboundItem>) => {
+      await daemon.pushFile(name, `bytes of ${name}`, more)
+    }
+    return { ...daemon, asked, names, push, saves }
+  }
+
+  it('is every file that others send; its bytes stay until it is saved, or cannot be', async (t) => {
+    const {
+      push,
+      describe: say,
+      stage,
+      asked,
+      names,
+      counts,
+      logger,
+      inbound,
+      saves,
+    } = await saving(t)
+    await push('one')
+    await push('two')
+    await stage('a.png', '\x89PNG\r\n\x1a\n', 'image/png')
+    await say({ type: 'Image', dataName: 'a.png' })
+    await inbound.apply({ ...ITEM, text: 'text' })
+    assert.deepEqual(names(), ['one', 'two'])
+    assert.equal((await counts())[0], 3)
+    asked[1]?.end(new Error('no room'))
+    asked[0]?.end()
+    assert.equal(await saves.end(1000), 0)
+    assert.equal((await counts())[0], 1)
+    const errors = logger.lines.filter(({ level }) => level === 'error')
+    assert.deepEqual(
+      errors.map(({ message, fields }) => [message, fields['reason']]),
+      [['Cannot save what was sent', 'Error: no room']],
+    )
+  })
+
+  it('is counted when there is no time for it, stays, and is saved at the next start', async (t) => {
+    const { push, asked, names, clock, inbound, latest, saves } = await saving(t)
+    await push('one')
+    await push('two')
+    const ended = saves.end(1000)
+    clock.advance(1000)
+    assert.equal(await ended, 2)
+    // What comes to its end later is nobody's any more.
+    asked[0]?.end()
+    await push('three')
+    await inbound.close()
+    assert.deepEqual([names(), asked.length], [['one', 'two', 'three'], 2])
+
+    const saved: string[] = []
+    const queue = new Semaphore(1)
+    const alone = (work: () => Promise<void>) => queue.run(work)
+    const next = new FileSaves(
+      { latest, logger: new CaptureLogger(), clock, alone },
+      async (one) => {
+        saved.push(one.item.dataName)
+      },
+    )
+    assert.equal(await next.end(1000), 0)
+    assert.deepEqual(saved, ['one', 'two', 'three'])
+  })
+
+  it('is nothing where files are not saved', async (t) => {
+    const { pushFile, latest } = await setUp(t)
+    await pushFile('one', 'bytes')
+    assert.deepEqual(latest.unsaved, [])
   })
 })
 

@@ -26,8 +26,10 @@ function setUp(most = 20, maxBytes: number = MAX_RECENT_BYTES) {
       return current
     },
     binary: undefined,
+    unsaved: [],
     prepare: async () => undefined,
     put: async (item, blob) => (current = { item, blob }),
+    endSaving: async () => undefined,
   }
   const clock = new FakeClock()
   const logger = new CaptureLogger()

@@ -17,7 +17,8 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { MAX_METADATA_BYTES, MAX_NAME_TEXT_BYTES } from '../../src/core/limits.ts'
 import { preparedBytes } from '../../src/lib/long-text.ts'
-import { fileItem, textItem } from '../support/latest-item-contract.ts'
+import { readText, streamOf } from '../support/byte-streams.ts'
+import { fileItem, groupItem, textItem } from '../support/latest-item-contract.ts'
 import { temporaryFile } from '../support/temporary-folder.ts'
 import {
   bytesOf,
@@ -72,6 +73,34 @@ describe('the item on disk', () => {
     assert.equal(preparedBytes(again.latest.current?.item ?? { text: '' }), length)
     assert.equal(String(await bytesOf(again)), 'hello')
     assert.equal((await again.blobFiles()).length, 1)
+  })
+
+  it('survives a restart beside those that are still to be saved as files', async (t) => {
+    const storage = await openTestStorage(t)
+    const [photo, film] = await Promise.all(
+      ['photo', 'film'].map((text) => storage.blobs.receive(streamOf(text), { maxBytes: 10 })),
+    )
+    assert.ok(photo !== undefined && film !== undefined)
+    const pair = [photo, film].map((blob) => ({ dataName: 'a', blob }))
+    const { blob: group } = await storage.blobs.bundle(pair, NEVER)
+    const copy = await storage.blobs.receive(streamOf('film'), { maxBytes: 10 })
+    const [both, last] = [await groupItem(group), await fileItem('last', copy)]
+    await storage.latest.put({ ...both, activatedAt: 1 }, group, { isToSave: true })
+    await storage.latest.put({ ...last, activatedAt: 2 }, copy, { isToSave: true })
+    await storage.latest.put(await textItem('text'), undefined)
+
+    const again = await storage.restart()
+    const [first, second] = again.latest.unsaved
+    assert.ok(first !== undefined && second !== undefined)
+    assert.deepEqual([first.item.activatedAt, second.item.activatedAt], [1, 2])
+    const members = first.blob?.members ?? []
+    const texts = await Promise.all(members.map(({ blob }) => readText(blob)))
+    assert.deepEqual(texts, ['photo', 'film'])
+    await again.latest.endSaving(second)
+    await again.latest.endSaving(first)
+    assert.equal(again.latest.current?.item.text, 'text')
+    assert.equal((await again.blobFiles()).length, 1)
+    assert.deepEqual((await again.restart()).latest.unsaved, [])
   })
 
   it('is private, and made private again', async (t) => {

@@ -51,6 +51,7 @@ const texts = items.map((item): Item => ({ ...item, type: 'Text' }))
 const files = fc.record({
   text: fc.option(texts, { nil: undefined }),
   binary: fc.option(binaries, { nil: undefined }),
+  unsaved: fc.option(fc.array(binaries), { nil: undefined }),
 })
 
 const SAMPLE: { readonly item: Item; readonly blob: BlobReference } = {
@@ -117,7 +118,8 @@ describe('item.json', () => {
 
   it('is what an earlier version reads, unless that would not know where the bytes are', () => {
     const version = (blob: BlobReference) => {
-      return JSON.parse(formatItemFile({ text: undefined, binary: { ...SAMPLE, blob } })).version
+      const file = { text: undefined, binary: { ...SAMPLE, blob }, unsaved: undefined }
+      return JSON.parse(formatItemFile(file)).version
     }
     const name = 'ab'.repeat(16)
     const file = { path: '/a', ino: '1', mtimeNs: '1', modifiedAt: 1 }

@@ -108,6 +108,25 @@ export function describeLatestItem(
       assert.equal(latest.current?.item.dataName, 'b.txt')
     })
 
+    it('keeps bytes that are to be saved until they are, or cannot be', async (t) => {
+      const { latest, blobs } = await open(t)
+      const [first, second] = [await receive(blobs, 'first'), await receive(blobs, 'second')]
+      const one = await latest.put(await fileItem('a.txt', first), first, { isToSave: true })
+      // The same bytes under another name wait for themselves.
+      const named = await fileItem('b.txt', first)
+      const two = await latest.put(named, first, { isToSave: true })
+      const last = await latest.put(await fileItem('c.txt', second), second, { isToSave: true })
+      assert.deepEqual(latest.unsaved, [one, two, last])
+      await latest.endSaving(one)
+      await latest.endSaving(one)
+      assert.equal(await readText(first), 'first')
+      await latest.endSaving(last)
+      await latest.endSaving(two)
+      await assert.rejects(first.open(), { code: 'BLOB_GONE' })
+      assert.equal(await readText(second), 'second')
+      assert.deepEqual([latest.unsaved, latest.current], [[], last])
+    })
+
     it('takes the bytes that it has again', async (t) => {
       const { latest, blobs } = await open(t)
       const blob = await receive(blobs, 'hello')
