@@ -10,6 +10,9 @@ import { base, stored } from './account.ts'
 /** Who says nothing for so long is not there. Files are another matter: `file-upload.ts`. */
 const PATIENCE_MS = 8_000
 
+/** More than any document or picture that is read whole: nobody here sends that. */
+const MAX_BYTES = 64 * 1024 * 1024
+
 /** A text may be long, and `fetch` does not tell how far it is. */
 const SLOWEST_BYTES_PER_MS = 16
 
@@ -39,10 +42,13 @@ export async function exchange(path: string, init: RequestInit & { body?: string
     wait(PATIENCE_MS + (init.body?.length ?? 0) / SLOWEST_BYTES_PER_MS)
     const { body, headers } = await ask(DOOR, path, { ...init, signal: abort.signal })
     const chunks = []
+    let size = 0
     for (const reader = body?.getReader(); ; ) {
       wait()
       const { value } = (await reader?.read()) ?? {}
       if (value === undefined) return new Blob(chunks, { type: headers.get('Content-Type') ?? '' })
+      size += value.length
+      if (size > MAX_BYTES) unreachable()
       chunks.push(value)
     }
   } catch (error) {
@@ -52,18 +58,26 @@ export async function exchange(path: string, init: RequestInit & { body?: string
   }
 }
 
-/** As {@link exchange}. What is no JSON comes from somebody else, such as a hotel. */
-async function readJson(path: string, method = 'GET') {
-  return parseAnswer(await (await exchange(path, { method })).text())
+/** As {@link exchange}. */
+async function readJson(path: string, isOurs: (value: Parsed) => boolean, method = 'GET') {
+  return parseAnswer(await (await exchange(path, { method })).text(), isOurs)
 }
 
-function parseAnswer(text: string) {
+/** An answer of a daemon or of anybody: a check looks at the outline of what it names. */
+type Parsed = ReturnType<typeof JSON.parse>
+
+/** Whatever else is answered comes from somebody else, such as a hotel. */
+function parseAnswer(text: string, isOurs: (value: Parsed) => boolean) {
   try {
-    return JSON.parse(text)
+    const value = JSON.parse(text)
+    if (isOurs(value)) return value
   } catch {
-    return unreachable()
+    // It is no JSON, or nothing that has members.
   }
+  return unreachable()
 }
+
+const isString = (value: unknown) => typeof value === 'string'
 
 /** The facts besides the item. Names are empty where nobody knows them. */
 export interface State {
@@ -91,7 +105,7 @@ export interface Recent extends Sent, Pick<ClipboardDocument, 'type' | 'dataName
 
 /** Reads the state. */
 export function readState(): Promise<State> {
-  return readJson('/phone/state')
+  return readJson('/phone/state', ({ recent }) => recent.every(({ id }: Parsed) => isString(id)))
 }
 
 /** The whole of a recent text. */
@@ -101,7 +115,8 @@ export async function readRecent(id: string): Promise<string> {
 
 /** The current item; `undefined` when there is none. */
 export async function readItem(): Promise<ClipboardDocument | undefined> {
-  const item = await readJson('/Sync.json')
+  const isItem = ({ hash, text }: Parsed) => isString(hash) && isString(text)
+  const item = await readJson('/Sync.json', isItem)
   return item.hash === '' ? undefined : item
 }
 
@@ -119,7 +134,11 @@ export interface Ticket {
  * @param of The query for a recent item; the current one without it.
  */
 export async function readTicket(of = ''): Promise<Ticket> {
-  const { path, ...ticket } = await readJson(`/phone/tickets${of}`, 'POST')
+  const { path, ...ticket } = await readJson(
+    `/phone/tickets${of}`,
+    ({ path, mediaType }) => isString(path) && isString(mediaType),
+    'POST',
+  )
   return { ...ticket, href: base + path }
 }
 
@@ -134,5 +153,5 @@ export async function pushDocument(document: object, signal?: AbortSignal) {
   const answer = await (signal === undefined
     ? exchange('/Sync.json', init)
     : ask(DOOR, '/Sync.json', { ...init, signal }))
-  return parseAnswer(await answer.text().catch(() => ''))
+  return parseAnswer(await answer.text().catch(() => ''), ({ contentId }) => isString(contentId))
 }

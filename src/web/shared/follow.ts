@@ -73,13 +73,21 @@ export function follow(followed: Followed): Following {
     stream = new AbortController()
     const { signal } = stream
     liveAt = undefined
-    const way = await attend(signal)
-    if (signal.aborted) return
+    let way: Way = 'away'
+    try {
+      way = await attend(signal)
+    } finally {
+      // Also after what nobody has foreseen: it is tried again.
+      if (!signal.aborted) goOn(way)
+    }
+  }
+
+  function goOn(way: Way): void {
     const wasWell = way !== 'refused' && Date.now() - (liveAt ?? Infinity) > WELL_MS
-    onWay(wasWell ? 'trying' : way)
-    if (way === 'refused') return end()
-    timer = setTimeout(open, wasWell ? 0 : delayMs)
+    if (way === 'refused') end()
+    else timer = setTimeout(open, wasWell ? 0 : delayMs)
     delayMs = Math.min(delayMs * 1.7, maxDelayMs)
+    onWay(wasWell ? 'trying' : way)
   }
 
   /** @returns How the way is when this has ended. */
