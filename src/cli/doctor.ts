@@ -14,7 +14,8 @@ import { readServer } from './choose-server.ts'
 import { CommandError, interruptible, UsageError, type Invocation } from './command.ts'
 import { withInput } from './input.ts'
 import { decodeAs, readSettings } from './setting-options.ts'
-import { print, printJson, type Shell } from './shell.ts'
+import { columnsOf, print, printJson, type Shell } from './shell.ts'
+import { formatBehind, indentBehind } from './text-table.ts'
 import { visible } from './visible.ts'
 
 /** Runs `clipgate doctor`. */
@@ -108,10 +109,14 @@ const MARKS = { fine: 'ok     ', hint: 'hint   ', problem: 'PROBLEM' } as const
 
 /** Prints findings in the order of the checks, which is the same each time. */
 function showFindings(shell: Shell, findings: readonly Finding[]): void {
+  const columns = columnsOf(shell)
   for (const finding of findings) {
     const { check, detail, fix } = finding
-    print(shell, `${MARKS[kindOf(finding)]}  ${check.padEnd(NAME_WIDTH)} ${visible(detail)}`)
-    if (fix !== undefined) print(shell, `${' '.repeat(NAME_WIDTH + 10)}-> ${visible(fix)}`)
+    const start = `${MARKS[kindOf(finding)]}  ${check.padEnd(NAME_WIDTH)} `
+    for (const line of formatBehind(start, visible(detail), columns)) print(shell, line)
+    // In one piece, since it may be a command to copy.
+    const indent = ' '.repeat(indentBehind(start, columns))
+    if (fix !== undefined) print(shell, `${indent}-> ${visible(fix)}`)
   }
 }
 

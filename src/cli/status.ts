@@ -9,6 +9,8 @@ import type { BusStatus } from '../ports/bus.ts'
 import { printResult, type SettingsInvocation } from './command.ts'
 import { describePause, describeTransfer, formatAgo } from './words/quantities.ts'
 import { TO_START } from './panel.ts'
+import { columnsOf } from './shell.ts'
+import { formatBehind } from './text-table.ts'
 import { visible } from './visible.ts'
 import { withAdmin } from './devices.ts'
 
@@ -19,7 +21,10 @@ const NOT_RUNNING = 3
 export async function runStatus(call: SettingsInvocation): Promise<number> {
   const status = await withAdmin(call, (admin) => admin.status())
   const rows = describe(status, Date.now())
-  const lines = rows.map(([name, value]) => `${name.padEnd(11)}${visible(value)}`)
+  const columns = columnsOf(call.shell)
+  const lines = rows.flatMap(([name, value]) =>
+    formatBehind(name.padEnd(11), visible(value), columns),
+  )
   printResult(call, status, lines)
   return status.running ? 0 : NOT_RUNNING
 }

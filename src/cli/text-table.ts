@@ -117,6 +117,31 @@ export function formatPairs(
   })
 }
 
+/** Where the lines below one begin whose text stands behind `start`, in cells. */
+export function indentBehind(start: string, columns: number | undefined): number {
+  return columns !== undefined && start.length * 2 > columns ? NARROW_LEFT : start.length
+}
+
+/**
+ * Lines of `text` behind `start`. What follows the first stands below where the text begins; all of
+ * it stands further left where `start` takes more than half of the terminal.
+ *
+ * @param columns Those of the terminal; `undefined` when there is none, then it is one line.
+ */
+export function formatBehind(
+  start: string,
+  text: string,
+  columns: number | undefined,
+): readonly string[] {
+  if (columns === undefined || start.length + displayWidth(text) <= columns) return [start + text]
+  const left = indentBehind(start, columns)
+  const [first = '', ...others] = wrap(text, columns - left)
+  const indent = ' '.repeat(left)
+  const below = others.map((line) => indent + line)
+  const isBelow = left < start.length
+  return isBelow ? [start.trimEnd(), indent + first, ...below] : [start + first, ...below]
+}
+
 /**
  * Breaks `text` between words, where words allow it.
  *

@@ -85,6 +85,24 @@ describe('clipgate doctor', () => {
     )
   })
 
+  it('breaks lines between words in a terminal, but no command', async (t) => {
+    for (const [columns, left] of [
+      [40, 6],
+      [80, 27],
+    ] as const) {
+      const { stdout } = await runDoctor(t, [], { columns })
+      const indent = ' '.repeat(left)
+      const broken = stdout.split('\n').filter((line) => line.length > columns)
+      assert.ok(broken.every((line) => line.startsWith(`${indent}-> `) || / {2}\//.test(line)))
+      assert.ok(stdout.includes(`\n${indent}-> clipgate pair; the first start on a terminal does`))
+      assert.match(
+        stdout.replaceAll(/\s+/g, ' '),
+        /run; what follows is what a start would meet ->/,
+      )
+      assert.match(stdout, new RegExp(`\\n {${left}}\\w.* would meet\\n`))
+    }
+  })
+
   it('makes a finding of bad settings, and asks of options to be right', async (t) => {
     const environment = { CLIPGATE_NONSENSE: '1', CLIPGATE_GRACE: '\u001b[2J' }
     const { code, stdout } = await runDoctor(t, ['--json'], { environment })
