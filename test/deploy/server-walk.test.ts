@@ -50,9 +50,10 @@ it(
 
     // What is done at home is in other tests.
     const isOfServer = (block: string) => !/^clipgate /m.test(block)
-    const steps = ['The node', 'The firewall', 'The proxy', 'The phone', 'The desktops at home']
-    const later = ['Every day', 'Backup and restore']
-    const blocks = [...steps, ...later].flatMap(blocksOf).filter(isOfServer)
+    // In the order of the page, up to the alternatives.
+    const [walk = ''] = PAGE.split('\n## In containers\n')
+    const [, ...steps] = [...walk.matchAll(/^## (.+)$/gm)].map(([, heading = '']) => heading)
+    const blocks = steps.flatMap(blocksOf).filter(isOfServer)
     const caddyfile = 'www.example.org {\n\trespond "here before"\n}\n'
     const files = new Map<string, string | Buffer>([
       await release(t),
@@ -84,6 +85,7 @@ it(
 
     // Through nginx, with the certificate that certbot got.
     assert.match(printed, /^HTTP\/(?:2|1\.1) 204/m)
+    assert.match(printed, /^No problem found in \d+ checks/m)
     assert.match(printed, /^clip:\/\/.+\n[^]*^clip:\/\//m)
     // After an update, a backup and its restoration.
     assert.match(printed, /\bMy phone\b[^]*\bdesk\b/)

@@ -69,7 +69,8 @@ mount -t overlay overlay -o "lowerdir=/,upperdir=$0/upper,workdir=$0/work" "$0/r
 mount --rbind /dev "$0/root/dev"
 mount -t proc proc "$0/root/proc"
 cat >"$0/root/commands"
-exec chroot "$0/root" env -i HOME=/root PATH="$1" CURL_CA_BUNDLE="$2" bash -e /commands </dev/null`
+exec chroot "$0/root" env -i HOME=/root PATH="$1" \\
+  CURL_CA_BUNDLE="$2" NODE_EXTRA_CA_CERTS="$2" bash -e /commands </dev/null`
 
 /** Debian's archive gives both proxies a site on port 80, and no server `sudo`. */
 const EMPTY = `
