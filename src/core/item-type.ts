@@ -11,3 +11,8 @@ export function parseItemType(value: string): ItemType | undefined {
   const name = value.toLowerCase()
   return ITEM_TYPES.find((type) => type.toLowerCase() === name)
 }
+
+/** Whether clients hash an item of this type in ways of their own. */
+export function isFileLike(type: ItemType): boolean {
+  return type === 'Image' || type === 'File'
+}

@@ -3,6 +3,7 @@
 import { DomainError } from '../core/domain-error.ts'
 import { isHash, type Item } from '../core/item.ts'
 import type { Stamp } from '../core/stamp.ts'
+import { isFileLike } from '../core/item-type.ts'
 import type { Handler } from '../http/call.ts'
 import { readJson } from '../http/read-body.ts'
 import { constantReply, json, type Reply } from '../http/reply.ts'
@@ -11,7 +12,6 @@ import { encodeWithText, type Pieces } from '../lib/long-text.ts'
 import type { Dialect, Principal } from '../ports/device-registry.ts'
 import type { AppliedItem, InboundBytes, Origin } from '../ports/inbound-pipeline.ts'
 import type { HandlerDeps } from './gateway-ports.ts'
-import { isFileLike } from './history.ts'
 import {
   decodeDocument,
   encodeDocument,

@@ -98,7 +98,8 @@ export function bindEarlier({
   staging,
 }: Pick<HandlerDeps, 'staging'>): Preparation<Principal, FileParams> {
   return async ({ request, params, principal }) => {
-    if (findMember(request.headers) !== undefined) return
+    const isAlone = request.headers[BATCH_FIELD] === undefined
+    if (!isAlone && findMember(request.headers) !== undefined) return
     await staging.bind(principal.id, params.dataName)
   }
 }

@@ -5,7 +5,7 @@
  */
 
 import { isComputedHash, matchesHash, type Item } from '../core/item.ts'
-import { parseItemType, type ItemType } from '../core/item-type.ts'
+import { isFileLike, parseItemType, type ItemType } from '../core/item-type.ts'
 import { KIB } from '../core/limits.ts'
 import { parseProfileId, type ProfileId } from '../core/profile-id.ts'
 import { MOST_JSON_BYTES } from '../core/text-length.ts'
@@ -159,11 +159,6 @@ function answersTo(item: Item, { type, hash }: ProfileId, isLenient: boolean, is
 /** A file that was pushed as a File may have turned out to be an Image. */
 function isSameKind(a: ItemType, b: ItemType): boolean {
   return a === b || (isFileLike(a) && isFileLike(b))
-}
-
-/** Whether clients hash an item of this type in ways of their own. */
-export function isFileLike(type: ItemType): boolean {
-  return type === 'Image' || type === 'File'
 }
 
 const JSON_TYPE = /^[^;]*\bjson\b/i

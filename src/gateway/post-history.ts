@@ -20,6 +20,7 @@ import type { Device, Login } from '../ports/device-registry.ts'
 import type { AppliedItem, InboundItem } from '../ports/inbound-pipeline.ts'
 import { isDataName } from '../core/data-name.ts'
 import { classifyMediaType, SNIFF_LENGTH } from '../core/media-type.ts'
+import { isFileLike } from '../core/item-type.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { Part } from '../http/multipart.ts'
 import { readUrlencoded } from '../http/urlencoded.ts'
@@ -28,7 +29,7 @@ import type { ReceivedUpload } from '../ports/staging-area.ts'
 import { unauthorized } from './authenticate.ts'
 import { isSameActivation, type Activation } from './dialect.ts'
 import type { HandlerDeps } from './gateway-ports.ts'
-import { heldJson, isFileLike, recordReply } from './history.ts'
+import { heldJson, recordReply } from './history.ts'
 import {
   decodeHistoryForm,
   encodeRecord,
