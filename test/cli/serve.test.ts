@@ -90,7 +90,7 @@ describe('clipgate serve', () => {
     const daemon = await startDaemonProcess(t, { args: ['--headless', '--log-level', 'debug'] })
     daemon.child.stdout?.destroy()
     daemon.child.stderr?.destroy()
-    const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
+    const phone = await daemon.phone()
     await phone.pushText('hello')
     assert.equal((await phone.document())['text'], 'hello')
     assert.equal(await daemon.stop(), 0)

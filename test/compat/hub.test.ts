@@ -87,7 +87,7 @@ describe('the desktop program of the reference project, in its default account',
     const daemon = await startDaemonProcess(t, { args: ARGS })
     const { gateway } = daemon.ready
     const desktop = await DesktopClient.start(t, await daemon.pair('desktop'), gateway)
-    const phone = createPhone(await daemon.pair('phone'), gateway)
+    const phone = await daemon.phone('phone')
     await phone.pushFile('Image', 'photo.png', sample('dots.png'))
     assert.deepEqual((await desktop.taken.next()).bytes, sample('dots.png'))
     await desktop.push(copiedFile('File', 'report.pdf', sample('report.pdf')))

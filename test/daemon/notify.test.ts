@@ -66,7 +66,7 @@ describe('notifications', () => {
     const env = { PATH: path }
     const args = ['--headless', '--notify']
     const daemon = await startDaemonProcess(t, { env, args })
-    const one = createPhone(await daemon.pair('<b>One</b> & \\074'), daemon.ready.gateway)
+    const one = await daemon.phone('<b>One</b> & \\074')
     await one.document()
     assert.deepEqual(await calls.next(), [
       '--app-name=clipgate',
@@ -75,7 +75,7 @@ describe('notifications', () => {
       '“&lt;b&gt;One&lt;/b&gt; &amp; \\\\074” has logged in for the first time.',
     ])
     await one.pushText('something secret')
-    const two = createPhone(await daemon.pair('Two'), daemon.ready.gateway)
+    const two = await daemon.phone('Two')
     await two.document()
     assert.match((await calls.next()).join(), /“Two”/)
     await daemon.stop()
@@ -94,10 +94,10 @@ describe('notifications', () => {
     const { path, calls } = await fakeNotifySend(t)
     const env = { PATH: path }
     const quiet = await startDaemonProcess(t, { env, args: ['--headless'] })
-    await createPhone(await quiet.pair('Quiet'), quiet.ready.gateway).pushText('x')
+    await (await quiet.phone('Quiet')).pushText('x')
     assert.equal(await quiet.stop(), 0)
     const loud = await startDaemonProcess(t, { env, args: ['--headless', '--notify'] })
-    await createPhone(await loud.pair('Loud'), loud.ready.gateway).pushText('x')
+    await (await loud.phone('Loud')).pushText('x')
     assert.match((await calls.next()).join(), /“Loud”/)
   })
 
@@ -110,7 +110,7 @@ describe('notifications', () => {
     const start = async (bus: string, ...args: readonly string[]) => {
       const env = { PATH: path, DISPLAY: display, DBUS_SESSION_BUS_ADDRESS: bus }
       const daemon = await startDaemonProcess(t, { env, args })
-      return createPhone(await daemon.pair('Pixel'), daemon.ready.gateway)
+      return await daemon.phone('Pixel')
     }
     for (const quiet of [
       await start('unix:path=/nonexistent', '--notify-arrivals', 'off'),
@@ -205,7 +205,7 @@ describe('notifications', () => {
     const folder = await temporaryFolder(t)
     const args = ['--headless', '--notify']
     const daemon = await startDaemonProcess(t, { args, env: { PATH: folder } })
-    const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
+    const phone = await daemon.phone()
     await phone.pushText('hello')
     assert.equal((await phone.document())['text'], 'hello')
     assert.equal(await daemon.stop(), 0)

@@ -4,7 +4,6 @@ import { describe, it, type TestContext } from 'node:test'
 import { codeOf } from '../../src/lib/system-error.ts'
 import { needsTracing } from '../faults/support/trace.ts'
 import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts'
-import { createPhone } from '../support/phone.ts'
 
 // What the C library asks the kernel by, and nothing else that a daemon does while it starts.
 const DENY = ['strace', '-f', '-qq', '-o', '/dev/null', '-e', 'inject=sendto:error=EACCES']
@@ -30,7 +29,7 @@ describe('a system that does not tell its addresses, as Android', needsTracing, 
     while (!daemon.stderr().includes('set --public-url')) {
       if (daemon.child.stderr !== null) await once(daemon.child.stderr, 'data')
     }
-    const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
+    const phone = await daemon.phone()
     await phone.pushText('hello')
     assert.equal((await phone.document())['text'], 'hello')
   })

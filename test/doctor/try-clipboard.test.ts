@@ -3,7 +3,6 @@ import { describe, it } from 'node:test'
 import type { Finding } from '../../src/doctor/finding.ts'
 import { KWIN_TOOLS, MUTTER_TOOLS, startKwin, startMutter } from '../support/compositors.ts'
 import { daemonCommand, startDaemonProcess } from '../support/daemon-process.ts'
-import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { Xvfb } from '../support/xvfb.ts'
@@ -47,7 +46,7 @@ describe('clipgate doctor --try-clipboard', needs('Xvfb'), () => {
   it('tries nothing that a daemon would share, and is not shared in a pause', async (t) => {
     const env = { DISPLAY: (await Xvfb.start(t)).display }
     const daemon = await startDaemonProcess(t, { env, devices: ['Phone'] })
-    const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
+    const phone = await daemon.phone()
     const [refused] = await tryClipboard(daemon.run)
     assert.deepEqual([refused?.ok, refused?.fix], [false, 'first: clipgate pause 1m'])
     await daemon.run('pause')

@@ -138,7 +138,7 @@ describe('on a desktop, files that a phone sends at once', needs('Xvfb', 'xclip'
   it('all lie in the folder of received files, and one paste pastes all', async (t) => {
     const { display } = await Xvfb.start(t)
     const daemon = await startDaemonProcess(t, { devices: ['Phone'], env: { DISPLAY: display } })
-    const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
+    const phone = await daemon.phone()
     const received = join(daemon.folder, 'received')
     // One is there already, as of yesterday.
     const older = newBatch()
@@ -177,7 +177,7 @@ describe('on a desktop, files that a phone sends at once', needs('Xvfb', 'xclip'
     await writeFile(join(folder, 'received'), '')
     const options = { devices: ['Phone'], env: { DISPLAY: display } }
     const daemon = await startDaemonProcess(t, { ...options, folder })
-    const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
+    const phone = await daemon.phone()
     const batch = newBatch()
     await phone.uploadBatch(batch, FILES)
     const answer = await readObject(await phone.pushBatch(batch, [1, 2]))

@@ -5,7 +5,6 @@ import { setImmediate } from 'node:timers/promises'
 import { startAppendingWriter } from '../desktop/x11/support/appending-writer.ts'
 import { XClient } from '../desktop/x11/support/x-client.ts'
 import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts'
-import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { Xvfb } from '../support/xvfb.ts'
 
@@ -18,7 +17,7 @@ async function setUp(t: TestContext, args: readonly string[] = []) {
     env: { DISPLAY: display },
   })
   assert.equal(daemon.ready.clipboard, 'x11', daemon.stderr())
-  const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
+  const phone = await daemon.phone()
   const other = await XClient.open(t, display)
   return { display, daemon, phone, other }
 }

@@ -10,7 +10,6 @@ import { countCalls, needsTracing } from '../faults/support/trace.ts'
 import { KWIN_TOOLS, MUTTER_TOOLS, startKwin, startMutter } from '../support/compositors.ts'
 import { startDaemonProcess } from '../support/daemon-process.ts'
 import { sha256 } from '../support/hashes.ts'
-import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { Sway, SWAY_TOOLS } from '../support/sway.ts'
 import { unzip } from '../support/unzip.ts'
@@ -65,7 +64,7 @@ async function setUp<D extends Display>(t: TestContext, open: (t: TestContext) =
   const display = await open(t)
   const daemon = await startDaemonProcess(t, { devices: ['Phone'], env: display.env })
   t.after(() => daemon.stop())
-  const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
+  const phone = await daemon.phone()
   return { ...display, daemon, phone }
 }
 

@@ -69,7 +69,7 @@ it('a headless daemon refuses a device right after rotate and revoke, and closes
 
 it('a headless daemon keeps everything in one private folder', async (t) => {
   const daemon = await startDaemonProcess(t, HEADLESS)
-  const phone = createPhone(await daemon.pair('Pixel'), daemon.ready.gateway)
+  const phone = await daemon.phone('Pixel')
   await phone.pushFile('File', 'a', Buffer.from('bytes'))
   await phone.fetch('/file/staged', { method: 'PUT', body: 'waits' })
   const data = join(daemon.folder, 'data')
@@ -114,7 +114,7 @@ it('a daemon on a desktop listens as it was asked to while its clipboard cannot 
     args: ['--clipboard', 'x11', '--log-level', 'info'],
   })
   assert.deepEqual([daemon.ready.mode, daemon.ready.clipboard], ['desktop', 'none'])
-  const phone = createPhone(await daemon.pair('Pixel'), daemon.ready.gateway)
+  const phone = await daemon.phone('Pixel')
   await phone.pushText('hello')
   assert.equal((await phone.document())['text'], 'hello')
   const status = JSON.parse((await daemon.run('status', '--json')).stdout)

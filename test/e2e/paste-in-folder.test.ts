@@ -5,7 +5,6 @@ import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import assert from 'node:assert/strict'
 import { isolatedEnvironment, startDaemonProcess } from '../support/daemon-process.ts'
-import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { Xvfb } from '../support/xvfb.ts'
@@ -22,7 +21,7 @@ describe('what a phone pushed', needs(...TOOLS), () => {
   it('is pasted into a folder, with Ctrl+V in a file manager', async (t) => {
     const { display } = await Xvfb.start(t)
     const daemon = await startDaemonProcess(t, { devices: ['Phone'], env: { DISPLAY: display } })
-    const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
+    const phone = await daemon.phone()
     const home = await temporaryFolder(t)
     const folder = join(home, 'holiday')
     await mkdir(folder)

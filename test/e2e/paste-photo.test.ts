@@ -5,7 +5,6 @@ import { describe, it, type TestContext } from 'node:test'
 import { chromium } from 'playwright-core'
 import { isolatedEnvironment, startDaemonProcess } from '../support/daemon-process.ts'
 import { listen } from '../support/listen.ts'
-import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { Sway, SWAY_TOOLS } from '../support/sway.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -30,7 +29,7 @@ async function pastesPhotos(
   platform: 'x11' | 'wayland',
 ): Promise<void> {
   const daemon = await startDaemonProcess(t, { devices: ['Phone'], env: desktop })
-  const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
+  const phone = await daemon.phone()
   const server = createServer((_, response) => {
     response.setHeader('Content-Type', 'text/html')
     response.end('<title>A document</title>')

@@ -28,7 +28,7 @@ async function startWatch(t: TestContext, link: string) {
 
 it('clipgate watch on a real daemon prints what a phone pushes', async (t) => {
   const daemon = await startDaemonProcess(t, { devices: ['Phone', 'Watch'], args: ['--headless'] })
-  const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
+  const phone = await daemon.phone()
   await phone.pushText('there already')
   const { child, change, complaints } = await startWatch(t, (await daemon.pair('Watch')).link)
   assert.equal((await change()).text, 'there already')

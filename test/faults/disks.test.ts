@@ -224,7 +224,7 @@ describe('a desktop whose disk has no room for a second copy of a file', needsDe
       args: ['--min-free-bytes', '12MiB'],
       env: { DISPLAY: xvfb.display },
     })
-    const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
+    const phone = await daemon.phone()
     const bytes = Buffer.alloc(14 * MIB, 'bytes ')
     await phone.pushFile('File', 'large', bytes)
     const received = (): Promise<readonly string[]> =>

@@ -20,7 +20,7 @@ async function setUp(t: TestContext) {
   const daemon = await startHeadless(t, { args: HOLD_ARGS, devices: ['Greedy', 'Other'] })
   const { gateway } = daemon.ready
   const greedy = greedyDevice(t, daemon, await daemon.pair('Greedy'))
-  const phone = createPhone(await daemon.pair('Other'), gateway)
+  const phone = await daemon.phone('Other')
   return { daemon, greedy, phone, other: { gateway, authorization: phone.authorization } }
 }
 

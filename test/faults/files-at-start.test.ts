@@ -297,7 +297,7 @@ it('whoever follows a remedy loses nothing when the devices cannot be read', asy
   await rename(devices, moved)
   const daemon = await startHeadless(t, { folder })
   assert.equal((await phoneOf(daemon).fetch('/')).status, 401)
-  const again = createPhone(await daemon.pair('Again'), daemon.ready.gateway)
+  const again = await daemon.phone('Again')
   assert.equal(String(await again.download()), 'the item')
   await daemon.stop()
   await rename(moved, devices)

@@ -5,7 +5,7 @@
 
 import assert from 'node:assert/strict'
 import { randomBytes, randomInt } from 'node:crypto'
-import { describe, it } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import { commit, serveUploads, type UploadGateway } from './support/upload-client.ts'
 import { sha256 } from '../support/hashes.ts'
 import type { RawResponse } from '../support/raw-http.ts'
@@ -29,6 +29,22 @@ async function offsetOf({ ask }: UploadGateway, path: string): Promise<number> {
   return Number(headers['upload-offset'])
 }
 
+/** A gateway, and an upload that was begun there. */
+async function serveBegun(t: TestContext, first = 'hello', more: readonly string[] = []) {
+  const at = await serveUploads(t)
+  return { at, path: await at.create(first, more) }
+}
+
+/** Makes an upload the item. @returns Its bytes. */
+async function readBack(at: UploadGateway, dataName: string): Promise<string> {
+  assert.equal(await commit(at, dataName), 200)
+  return String(await at.phone.download())
+}
+
+async function assertNothingKept({ storage }: UploadGateway): Promise<void> {
+  assert.deepEqual([await storage.blobFiles(), await storage.stagingFiles()], [[], []])
+}
+
 /** Begins to append, and waits until the gateway wants the body. */
 async function beginPatch(
   { begin }: UploadGateway,
@@ -45,8 +61,7 @@ async function beginPatch(
 describe('an upload that can be resumed', () => {
   // Protocol: goes on where it was
   it('goes on where it was cut, and is staged like one that came at once (4.2, 4.3, 4.4)', async (t) => {
-    const at = await serveUploads(t)
-    const path = await at.create('hello ')
+    const { at, path } = await serveBegun(t, 'hello ')
     const cut = await beginPatch(at, path, 6, LAST, 'Content-Length: 13')
     cut.send('resum').close()
     const offset = await offsetOf(at, path)
@@ -54,8 +69,7 @@ describe('an upload that can be resumed', () => {
     const last = await at.patch(path, offset, 'hello resumed world'.slice(offset))
     assert.deepEqual([last.status, last.body], [200, ''])
     assert.deepEqual(uploadFields(last), { 'upload-complete': '?1' })
-    assert.equal(await commit(at, 'a.bin'), 200)
-    assert.equal(String(await at.phone.download()), 'hello resumed world')
+    assert.equal(await readBack(at, 'a.bin'), 'hello resumed world')
   })
 
   it('is what its first bytes and its first request say, like any other', async (t) => {
@@ -73,8 +87,7 @@ describe('an upload that can be resumed', () => {
     const at = await serveUploads(t)
     await at.phone.fetch('/file/a.bin', { method: 'PUT', body: 'first' })
     await at.create('second')
-    assert.equal(await commit(at, 'a.bin'), 200)
-    assert.equal(String(await at.phone.download()), 'first')
+    assert.equal(await readBack(at, 'a.bin'), 'first')
   })
 
   it('has no other answers than a plain one when it says nothing of being one', async (t) => {
@@ -132,8 +145,7 @@ describe('the creation of an upload (4.2)', () => {
           assert.equal(answer.headers['upload-limit'], 'max-size=10737418240, max-age=3600')
           assert.equal(answer.headers['upload-offset'], String(body.length))
         } else {
-          assert.equal(await commit(at, 'a'), 200)
-          assert.equal(String(await at.phone.download()), body)
+          assert.equal(await readBack(at, 'a'), body)
         }
       })
     }
@@ -197,8 +209,7 @@ describe('the creation of an upload (4.2)', () => {
     const client = await at.begin('PUT /file/a', LAST, 'Content-Length: 11')
     client.send('hello').socket.end()
     assert.match(await client.readToEnd(), /^HTTP\/1\.1 400 /)
-    assert.deepEqual(await at.storage.blobFiles(), [])
-    assert.deepEqual(await at.storage.stagingFiles(), [])
+    await assertNothingKept(at)
   })
 
   for (const value of ['1', 'true', '?2', '"?1"', '?0, ?1', '(?1)', '']) {
@@ -212,8 +223,7 @@ describe('the creation of an upload (4.2)', () => {
 
   for (const value of ['-1', '1.0', '"5"', '1234567890123456', '5, 5', '?1', '']) {
     it(`knows no length from Upload-Length: ${value} (4.1.3)`, async (t) => {
-      const at = await serveUploads(t)
-      const path = await at.create('hello', [`Upload-Length: ${value}`])
+      const { at, path } = await serveBegun(t, 'hello', [`Upload-Length: ${value}`])
       const { headers } = await at.ask(`HEAD ${path}`, [])
       assert.equal(headers['upload-length'], undefined)
     })
@@ -296,8 +306,7 @@ describe('the limits of uploads (4.1.4)', () => {
 describe('the offset of an upload (4.3)', () => {
   for (const method of ['HEAD', 'GET']) {
     it(`is told to ${method}, with all of the state, and never cached`, async (t) => {
-      const at = await serveUploads(t)
-      const path = await at.create('hello', ['Upload-Length: 11'])
+      const { at, path } = await serveBegun(t, 'hello', ['Upload-Length: 11'])
       at.clock.advance(1000)
       const { status, headers, body } = await at.ask(`${method} ${path}`, [])
       assert.deepEqual([status, body], [204, ''])
@@ -313,8 +322,7 @@ describe('the offset of an upload (4.3)', () => {
 
   // Protocol: Offsets never go back
   it('is taken by the next request, and never decreases (4.1.1, 4.6)', async (t) => {
-    const at = await serveUploads(t)
-    const path = await at.create()
+    const { at, path } = await serveBegun(t, '')
     let before = 0
     for (const piece of ['a', '', 'bc', 'd'.repeat(70_000), 'e']) {
       const offset = await offsetOf(at, path)
@@ -328,8 +336,7 @@ describe('the offset of an upload (4.3)', () => {
   })
 
   it('is counted without the coding of the transfer (9)', async (t) => {
-    const at = await serveUploads(t)
-    const path = await at.create()
+    const { at, path } = await serveBegun(t, '')
     const client = await beginPatch(at, path, 0, MORE, 'Transfer-Encoding: chunked')
     const answer = await client.send('2;x=y\r\nab\r\n3\r\ncde\r\n0\r\n\r\n').read()
     assert.equal(answer.headers['upload-offset'], '5')
@@ -337,8 +344,7 @@ describe('the offset of an upload (4.3)', () => {
   })
 
   it('is the whole once the upload is complete', async (t) => {
-    const at = await serveUploads(t)
-    const path = await at.create('hello')
+    const { at, path } = await serveBegun(t)
     await at.patch(path, 5, ' world')
     const state = await at.ask(`HEAD ${path}`, [])
     assert.deepEqual(uploadFields(state), {
@@ -352,8 +358,7 @@ describe('the offset of an upload (4.3)', () => {
 
 describe('what is appended to an upload (4.4)', () => {
   it('may come as many pieces, and end with none', async (t) => {
-    const at = await serveUploads(t)
-    const path = await at.create('hello')
+    const { at, path } = await serveBegun(t)
     assert.deepEqual(uploadFields(await at.patch(path, 5, ' wor', [MORE])), {
       'upload-complete': '?0',
       'upload-offset': '9',
@@ -362,14 +367,12 @@ describe('what is appended to an upload (4.4)', () => {
     // Section 4.1.3: the offset may be the length, and the upload is still not complete.
     assert.equal(await commit(at, 'a.bin'), 404)
     assert.equal((await at.patch(path, 11, '')).status, 200)
-    assert.equal(await commit(at, 'a.bin'), 200)
-    assert.equal(String(await at.phone.download()), 'hello world')
+    assert.equal(await readBack(at, 'a.bin'), 'hello world')
   })
 
   for (const offset of [0, 4, 6, 999]) {
     it(`is refused at the offset ${offset} instead of 5, with the right one (7.1)`, async (t) => {
-      const at = await serveUploads(t)
-      const path = await at.create('hello')
+      const { at, path } = await serveBegun(t)
       const answer = await at.patch(path, offset, 'x')
       assert.equal(answer.status, 409)
       assert.deepEqual(uploadFields(answer), { 'upload-offset': '5', 'upload-complete': '?0' })
@@ -397,16 +400,14 @@ describe('what is appended to an upload (4.4)', () => {
   ]
   for (const [what, fields, status] of refused) {
     it(`is refused with ${what}, and nothing of it is kept`, async (t) => {
-      const at = await serveUploads(t)
-      const path = await at.create('hello')
+      const { at, path } = await serveBegun(t)
       assert.equal((await at.ask(`PATCH ${path}`, fields, 'x')).status, status)
       assert.equal(await offsetOf(at, path), 5)
     })
   }
 
   it('tells the length, also before the last piece', async (t) => {
-    const at = await serveUploads(t)
-    const path = await at.create('hello')
+    const { at, path } = await serveBegun(t)
     assert.equal((await at.patch(path, 5, ' ', [MORE, 'Upload-Length: 11'])).status, 204)
     assert.equal((await at.ask(`HEAD ${path}`, [])).headers['upload-length'], '11')
     // Section 4.1.3: what several requests say MUST match.
@@ -420,8 +421,7 @@ describe('what is appended to an upload (4.4)', () => {
   })
 
   it('does not pass the length: the upload is gone then (4.4.2)', async (t) => {
-    const at = await serveUploads(t)
-    const path = await at.create('hello', ['Upload-Length: 7'])
+    const { at, path } = await serveBegun(t, 'hello', ['Upload-Length: 7'])
     const client = await beginPatch(at, path, 5, MORE, 'Transfer-Encoding: chunked')
     const answer = await client.send('3\r\nxyz\r\n0\r\n\r\n').read()
     assert.equal(answer.status, 400)
@@ -430,13 +430,11 @@ describe('what is appended to an upload (4.4)', () => {
       const fields = [PIECE, 'Upload-Offset: 7', LAST]
       assert.equal((await at.ask(`${request} ${path}`, fields)).status, 404)
     }
-    assert.deepEqual(await at.storage.blobFiles(), [])
-    assert.deepEqual(await at.storage.stagingFiles(), [])
+    await assertNothingKept(at)
   })
 
   it('that ends before the length is kept, and not complete', async (t) => {
-    const at = await serveUploads(t)
-    const path = await at.create('hello', ['Upload-Length: 11'])
+    const { at, path } = await serveBegun(t, 'hello', ['Upload-Length: 11'])
     const client = await beginPatch(at, path, 5, LAST, 'Transfer-Encoding: chunked')
     const answer = await client.send('1\r\n \r\n0\r\n\r\n').read()
     assert.equal(answer.status, 400)
@@ -445,8 +443,7 @@ describe('what is appended to an upload (4.4)', () => {
   })
 
   it('is kept as far as it has come when it breaks off, from its beginning on', async (t) => {
-    const at = await serveUploads(t)
-    const path = await at.create('hello')
+    const { at, path } = await serveBegun(t)
     const client = await beginPatch(at, path, 5, LAST, 'Content-Length: 6')
     client.send(' wor').socket.end()
     assert.match(await client.readToEnd(), /^HTTP\/1\.1 400 /)
@@ -454,13 +451,11 @@ describe('what is appended to an upload (4.4)', () => {
     assert.equal(state.headers['upload-offset'], '9')
     assert.equal(state.headers['upload-complete'], '?0')
     await at.patch(path, 9, 'ld')
-    assert.equal(await commit(at, 'a.bin'), 200)
-    assert.equal(String(await at.phone.download()), 'hello world')
+    assert.equal(await readBack(at, 'a.bin'), 'hello world')
   })
 
   it('is answered again when the last answer was lost, and not taken again', async (t) => {
-    const at = await serveUploads(t)
-    const path = await at.create('hello')
+    const { at, path } = await serveBegun(t)
     await at.patch(path, 5, ' world')
     const again = await at.patch(path, 11, '')
     assert.equal(again.status, 200)
@@ -473,13 +468,11 @@ describe('what is appended to an upload (4.4)', () => {
       assert.equal(answer.status, 409)
       assert.equal(answer.headers['upload-complete'], '?0')
     }
-    assert.equal(await commit(at, 'a.bin'), 200)
-    assert.equal(String(await at.phone.download()), 'hello world')
+    assert.equal(await readBack(at, 'a.bin'), 'hello world')
   })
 
   it('is told its progress by interim answers without a Location (4.4.2)', async (t) => {
-    const at = await serveUploads(t)
-    const path = await at.create()
+    const { at, path } = await serveBegun(t, '')
     const size = 40 * 1024 * 1024
     const client = await at.begin(
       `PATCH ${path}`,
@@ -506,21 +499,18 @@ describe('what is appended to an upload (4.4)', () => {
 
 describe('an upload that is given up (4.5)', () => {
   it('is deactivated, and nothing of it is left', async (t) => {
-    const at = await serveUploads(t)
-    const path = await at.create('hello')
+    const { at, path } = await serveBegun(t)
     const answer = await at.ask(`DELETE ${path}`, [])
     assert.deepEqual([answer.status, answer.body], [204, ''])
     for (const method of ['HEAD', 'GET', 'DELETE']) {
       assert.equal((await at.ask(`${method} ${path}`, [])).status, 404)
     }
     assert.equal((await at.patch(path, 5, 'x')).status, 404)
-    assert.deepEqual(await at.storage.blobFiles(), [])
-    assert.deepEqual(await at.storage.stagingFiles(), [])
+    await assertNothingKept(at)
   })
 
   it('ends a request that still sends to it, without an answer', async (t) => {
-    const at = await serveUploads(t)
-    const path = await at.create('hello')
+    const { at, path } = await serveBegun(t)
     const client = await beginPatch(at, path, 5, LAST, 'Content-Length: 6')
     client.send(' wo')
     assert.equal((await at.ask(`DELETE ${path}`, [])).status, 204)
@@ -529,8 +519,7 @@ describe('an upload that is given up (4.5)', () => {
   })
 
   it('stays staged when it was complete', async (t) => {
-    const at = await serveUploads(t)
-    const path = await at.create('hello')
+    const { at, path } = await serveBegun(t)
     await at.patch(path, 5, '')
     assert.equal((await at.ask(`DELETE ${path}`, [])).status, 204)
     assert.equal((await at.ask(`HEAD ${path}`, [])).status, 404)
@@ -542,8 +531,7 @@ describe('a request for an upload that another one is sending to (4.6)', () => {
   for (const method of ['HEAD', 'GET']) {
     // Protocol: One request at a time works on an upload
     it(`ends it, and ${method} tells an offset that holds`, async (t) => {
-      const at = await serveUploads(t)
-      const path = await at.create('hello')
+      const { at, path } = await serveBegun(t)
       const client = await beginPatch(at, path, 5, LAST, 'Content-Length: 6')
       client.send(' wo')
       const { headers } = await at.ask(`${method} ${path}`, [])
@@ -551,8 +539,7 @@ describe('a request for an upload that another one is sending to (4.6)', () => {
       const offset = Number(headers['upload-offset'])
       const rest = 'hello world'.slice(offset)
       assert.equal((await at.patch(path, offset, rest)).status, 200)
-      assert.equal(await commit(at, 'a.bin'), 200)
-      assert.equal(String(await at.phone.download()), 'hello world')
+      assert.equal(await readBack(at, 'a.bin'), 'hello world')
     })
   }
 
@@ -564,13 +551,11 @@ describe('a request for an upload that another one is sending to (4.6)', () => {
     const offset = await offsetOf(at, path)
     assert.equal(await client.readToEnd(), '')
     assert.equal((await at.patch(path, offset, 'hello world'.slice(offset))).status, 200)
-    assert.equal(await commit(at, 'a'), 200)
-    assert.equal(String(await at.phone.download()), 'hello world')
+    assert.equal(await readBack(at, 'a'), 'hello world')
   })
 
   it('is one of many, of which the bytes of one are kept', async (t) => {
-    const at = await serveUploads(t)
-    const path = await at.create()
+    const { at, path } = await serveBegun(t, '')
     const letters = ['a', 'b', 'c', 'd', 'e', 'f']
     const answers = await Promise.allSettled(
       letters.map((letter) => at.patch(path, 0, letter.repeat(50_000))),
@@ -636,8 +621,7 @@ describe('the digests of uploads (RFC 9530)', () => {
         assert.equal(await commit(at, name), 404)
         const right = await at.ask(put, [...fields, digestOf(kind, 'hello')], 'hello')
         assert.equal(right.status, 200)
-        assert.equal(await commit(at, name), 200)
-        assert.equal(String(await at.phone.download()), 'hello')
+        assert.equal(await readBack(at, name), 'hello')
       }
     }
   })
@@ -654,8 +638,7 @@ describe('the digests of uploads (RFC 9530)', () => {
 
   // Protocol: appends nothing
   it('of one request keep its bytes out when they are others', async (t) => {
-    const at = await serveUploads(t)
-    const path = await at.create('hello', [digestOf('Content', 'hello')])
+    const { at, path } = await serveBegun(t, 'hello', [digestOf('Content', 'hello')])
     for (const fields of [[MORE], [LAST]]) {
       const wrong = await at.patch(path, 5, ' w0rld', [...fields, digestOf('Content', ' world')])
       assert.deepEqual([wrong.status, JSON.parse(wrong.body).code], [400, 'DIGEST_MISMATCH'])
@@ -664,16 +647,14 @@ describe('the digests of uploads (RFC 9530)', () => {
     }
     const right = await at.patch(path, 5, ' world', [LAST, digestOf('Content', ' world')])
     assert.equal(right.status, 200)
-    assert.equal(await commit(at, 'a.bin'), 200)
-    assert.equal(String(await at.phone.download()), 'hello world')
+    assert.equal(await readBack(at, 'a.bin'), 'hello world')
     const { hash } = await at.phone.document()
     assert.equal(String(hash).toLowerCase(), sha256('hello world'))
   })
 
   // Protocol: the ninth such request ends the upload, with 404
   it('of one request end an upload that had wrong ones too often', async (t) => {
-    const at = await serveUploads(t)
-    const path = await at.create('hello')
+    const { at, path } = await serveBegun(t)
     const fields = [MORE, digestOf('Content', 'other')]
     // Each has all that came before read again.
     for (let times = 1; times <= 8; times += 1) {
@@ -687,8 +668,7 @@ describe('the digests of uploads (RFC 9530)', () => {
 
   // Protocol: Bytes of a request that breaks off stay
   it('of one request leave what came of it when its connection broke', async (t) => {
-    const at = await serveUploads(t)
-    const path = await at.create()
+    const { at, path } = await serveBegun(t, '')
     const digest = digestOf('Content', 'hello world')
     const cut = await beginPatch(at, path, 0, LAST, 'Content-Length: 11', digest)
     cut.send('hello')
@@ -710,8 +690,7 @@ describe('the digests of uploads (RFC 9530)', () => {
       assert.deepEqual([wrong.status, JSON.parse(wrong.body).code], [400, 'DIGEST_MISMATCH'])
       assert.equal((await at.ask(`HEAD ${path}`, [])).status, 404)
     }
-    assert.deepEqual(await at.storage.blobFiles(), [])
-    assert.deepEqual(await at.storage.stagingFiles(), [])
+    await assertNothingKept(at)
     const right = digestOf('Repr', 'hello world')
     const path = await at.create('hello', [right])
     assert.equal((await at.patch(path, 5, ' world', [LAST, right])).status, 200)
@@ -752,8 +731,7 @@ describe('a failure while bytes come', () => {
 describe('an upload resource', () => {
   // Protocol: only the device that began an upload finds it
   it('is there for its device only (13)', async (t) => {
-    const at = await serveUploads(t)
-    const path = await at.create('hello')
+    const { at, path } = await serveBegun(t)
     const other = await at.addPhone()
     for (const method of ['HEAD', 'GET', 'PATCH', 'DELETE']) {
       const fields = [`Authorization: ${other.authorization}`, PIECE, 'Upload-Offset: 5', LAST]
@@ -781,8 +759,7 @@ describe('an upload resource', () => {
 
   // Protocol: gets no byte for an hour is given up
   it('is gone when no byte has come for an hour, and not before', async (t) => {
-    const at = await serveUploads(t)
-    const path = await at.create('hello')
+    const { at, path } = await serveBegun(t)
     at.clock.advance(HOUR - 1)
     assert.equal((await at.patch(path, 5, ' ', [MORE])).status, 204)
     at.clock.advance(HOUR - 1)
@@ -790,13 +767,11 @@ describe('an upload resource', () => {
     at.clock.advance(1)
     assert.equal((await at.ask(`HEAD ${path}`, [])).status, 404)
     await at.storage.close()
-    assert.deepEqual(await at.storage.blobFiles(), [])
-    assert.deepEqual(await at.storage.stagingFiles(), [])
+    await assertNothingKept(at)
   })
 
   it('tells for an hour that the upload is complete', async (t) => {
-    const at = await serveUploads(t)
-    const path = await at.create('hello')
+    const { at, path } = await serveBegun(t)
     await at.patch(path, 5, '')
     at.clock.advance(HOUR - 1)
     assert.equal((await at.ask(`HEAD ${path}`, [])).headers['upload-complete'], '?1')
@@ -822,23 +797,16 @@ describe('an upload resource', () => {
   for (const change of ['revoke', 'rotate'] as const) {
     // Protocol: Rotation and revocation end a device's uploads
     it(`is gone in the tick in which its device is ${change}d, with all that has come`, async (t) => {
-      const at = await serveUploads(t)
-      const path = await at.create('hello')
+      const { at, path } = await serveBegun(t)
       const token = path.split('/').at(-1) ?? ''
       const client = await beginPatch(at, path, 5, LAST, 'Content-Length: 6')
       client.send(' wo')
       const idle = await at.create('idle')
-      const changed = change === 'revoke' ? at.devices.revoke(at.device.id) : rotate(at)
-      await changed
+      await at.devices[change](at.device.id)
       assert.equal(at.storage.staging.find(at.device.id, token), undefined)
       assert.equal(at.storage.staging.find(at.device.id, idle.split('/').at(-1) ?? ''), undefined)
       assert.equal(await client.readToEnd(), '')
-      assert.deepEqual(await at.storage.blobFiles(), [])
-      assert.deepEqual(await at.storage.stagingFiles(), [])
+      await assertNothingKept(at)
     })
   }
 })
-
-function rotate({ devices, device }: UploadGateway): Promise<unknown> {
-  return devices.rotate(device.id)
-}

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { PRIVATE } from '../control/support/private-routes.ts'
 import { forgeries, listenInstead, replay } from '../support/foreign-listener.ts'
-import { createPhone, readObject } from '../support/phone.ts'
+import { readObject } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { enter, openPanel, restart } from './support/panel.ts'
 
@@ -36,8 +36,8 @@ describe(
   () => {
     it('hears nothing from an open page that opens anything when the daemon runs again', async (t) => {
       const { page, daemon, assertCalm } = await openPanel(t)
-      const { control, gateway } = daemon.ready
-      await createPhone(await daemon.pair('Pixel'), gateway).pushText('seen before')
+      const { control } = daemon.ready
+      await (await daemon.phone('Pixel')).pushText('seen before')
       await page.getByText('seen before', { exact: true }).waitFor()
       const token = await readFile(join(daemon.folder, 'data', 'control.token'), 'utf8')
       const headers = { authorization: `Bearer ${token.trim()}` }

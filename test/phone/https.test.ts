@@ -14,7 +14,6 @@ import { isolatedEnvironment, type DaemonProcess } from '../support/daemon-proce
 import { execute } from '../support/execute.ts'
 import { listen } from '../support/listen.ts'
 import { ownerOf } from '../support/owner.ts'
-import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { openPhonePage } from './support/phone-page.ts'
@@ -110,7 +109,7 @@ describe('the phone page over HTTPS', needs('chromium', 'certutil'), () => {
   it('pastes, copies, is installed, is shared to, and is at home by its name', async (t) => {
     const { daemon, port } = await startSecure(t, '127.0.0.1:0')
     const device = await daemon.pair('Pixel')
-    const other = createPhone(await daemon.pair('Other'), daemon.ready.gateway)
+    const other = await daemon.phone('Other')
     const home = await makeHome(t, await authorityOf(daemon))
     const context = await launch(t, home, '127.0.0.1')
     await context.addInitScript(WATCH_LOCKS)

@@ -112,7 +112,7 @@ describe('the phone page at an address of a network', needsMachines(...TOOLS), (
     const args = ['--clipboard', 'none', '--listen', `${here}:0`]
     const daemon = await startDaemon(t, { args })
     const { gateway } = daemon.ready
-    const other = createPhone(await daemon.pair('Other'), gateway)
+    const other = await daemon.phone('Other')
     const address = await scan(daemon)
     const { display } = await Xvfb.start(t, ['-screen', '0', '800x1000x24'])
     const profile = await temporaryFolder(t)

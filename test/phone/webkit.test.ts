@@ -7,7 +7,6 @@ import { restart, startDaemon } from '../panel/support/panel.ts'
 import type { PairedDevice } from '../support/daemon-process.ts'
 import { needsMachines } from '../support/machines.ts'
 import { ownerOf } from '../support/owner.ts'
-import { createPhone } from '../support/phone.ts'
 import { temporaryFile, temporaryFolder } from '../support/temporary-folder.ts'
 import { unzip } from '../support/unzip.ts'
 import { layCable } from './support/cable.ts'
@@ -43,7 +42,7 @@ async function openPage(
   const daemon = await startDaemon(t, { args, devices: ['iPhone', 'Other'] })
   const { gateway } = daemon.ready
   const device = await daemon.pair('iPhone')
-  const other = createPhone(await daemon.pair('Other'), gateway)
+  const other = await daemon.phone('Other')
   const page = await openWebKit(t, { ...cable, ...options })
   const wire = await layWire(t, gateway, cable.here)
   const address = `${wire.url}/phone#${new URL(device.link).searchParams.get('p')}`

@@ -8,6 +8,7 @@ import type { TestContext } from 'node:test'
 import { formatConnectLink } from '../../src/link/connect-link.ts'
 import { pairBeforehand } from './many-devices.ts'
 import { NEW_PHONE, ownerOf } from './owner.ts'
+import { createPhone, type Phone } from './phone.ts'
 import { PROGRAM } from './program.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 import { execute } from './execute.ts'
@@ -55,6 +56,8 @@ export interface DaemonProcess {
   run(...args: readonly string[]): Promise<{ readonly stdout: string; readonly stderr: string }>
   /** As `clipgate pair` does, without a process of its own; or one of those that were paired early. */
   pair(label: string): Promise<PairedDevice>
+  /** A phone, which {@link pair} pairs. */
+  phone(label?: string): Promise<Phone>
   /** SIGTERM, and its exit code. */
   stop(): Promise<number | null>
 }
@@ -142,7 +145,7 @@ export async function startDaemonProcess(
 
   const ready = await firstLine(child, () => stderr)
   const { run } = command
-  return {
+  const daemon: DaemonProcess = {
     child,
     ready,
     folder,
@@ -167,12 +170,14 @@ export async function startDaemonProcess(
       if (!isReached) return JSON.parse((await run('pair', '--json', '--label', label)).stdout)
       return (await ownerOf({ ready, folder })).pair({ ...NEW_PHONE, label })
     },
+    phone: async (label = 'Phone') => createPhone(await daemon.pair(label), ready.gateway),
     stop: async () => {
       child.kill('SIGTERM')
       if (!hasEnded(child)) await once(child, 'close')
       return child.exitCode
     },
   }
+  return daemon
 }
 
 function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {

@@ -50,9 +50,7 @@ export async function openPanel(
   const watched = await openPage(options.browser)
   t.after(() => watched.page.context().close())
   await enter(watched.page, daemon)
-  const pairPhone = async (label: string): Promise<Phone> =>
-    createPhone(await daemon.pair(label), daemon.ready.gateway)
-  return { daemon, ...watched, pairPhone }
+  return { daemon, ...watched, pairPhone: daemon.phone }
 }
 
 /** What the panel shows of the current item. */

@@ -16,7 +16,7 @@ import { openPage, type WatchedPage } from '../../panel/support/browser.ts'
 import { restart, startDaemon } from '../../panel/support/panel.ts'
 import type { DaemonProcess, PairedDevice } from '../../support/daemon-process.ts'
 import { byNight } from '../../support/night.ts'
-import { createPhone, type Phone } from '../../support/phone.ts'
+import type { Phone } from '../../support/phone.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { addressOf } from './phone-page.ts'
 import { layWire, type Wire } from './wire.ts'
@@ -62,7 +62,7 @@ export async function openWiredPage(
   const daemon = await startDaemon(t, { devices: ['Pixel', 'Other'] })
   const { gateway } = daemon.ready
   const device = await daemon.pair('Pixel')
-  const other = createPhone(await daemon.pair('Other'), gateway)
+  const other = await daemon.phone('Other')
   const wire = await layWire(t, gateway)
   const watched = await openPage({ ...devices['Pixel 7'], ...options })
   t.after(() => watched.page.context().close())

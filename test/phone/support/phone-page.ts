@@ -14,7 +14,7 @@ import {
 } from '../../panel/support/browser.ts'
 import { startDaemon } from '../../panel/support/panel.ts'
 import type { DaemonOptions, DaemonProcess, PairedDevice } from '../../support/daemon-process.ts'
-import { createPhone, type Phone } from '../../support/phone.ts'
+import type { Phone } from '../../support/phone.ts'
 
 // Once for each test file.
 after(closeBrowser)
@@ -37,7 +37,7 @@ export async function openPhonePage(
   const daemon = await startDaemon(t, { devices: ['Pixel', 'Other'], ...daemonOptions })
   const { gateway } = daemon.ready
   const device = await daemon.pair('Pixel')
-  const other = createPhone(await daemon.pair('Other'), gateway)
+  const other = await daemon.phone('Other')
   const address = addressOf(device, gateway)
   const watched = await openPage({ ...devices['Pixel 7'], ...options })
   t.after(() => watched.page.context().close())
