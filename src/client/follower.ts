@@ -10,7 +10,7 @@ import { isTooLong } from './answer.ts'
 import { backOff } from '../lib/back-off.ts'
 import { ClientError } from './client-error.ts'
 import { Coalesced } from '../lib/coalesced.ts'
-import { getLatest, hasItem, isSameActivation, type LatestStamped } from './latest.ts'
+import { getLatest, hasItem, isSameDocument, type LatestStamped } from './latest.ts'
 import { listen } from './listen.ts'
 import type { Server } from './server.ts'
 import { sleep } from '../lib/clock.ts'
@@ -174,7 +174,7 @@ export class Follower {
       this.#latest = undefined
     }
     const earlier = this.#latest
-    if (document === undefined || (earlier && isSameActivation(document, earlier))) return
+    if (document === undefined || (earlier && isSameDocument(document, earlier))) return
     this.#latest = document
     if (hasItem(document)) this.#options.deliver(document)
   }

@@ -64,7 +64,7 @@ export function hasItem({ text, hasData, contentId }: ClipboardDocument): boolea
 }
 
 /** Whether both describe one activation of one item. */
-export function isSameActivation(a: LatestDocument, b: LatestDocument): boolean {
+export function isSameDocument(a: LatestDocument, b: LatestDocument): boolean {
   if (a.contentId !== b.contentId || a.etag !== b.etag) return false
   if (a.etag !== undefined) return true
   // Some servers of the protocol have no entity tags.

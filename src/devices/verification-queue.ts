@@ -32,21 +32,15 @@ export interface Reservation {
   readonly isAtUsualNetwork: boolean
 }
 
-interface Row<Item> {
-  readonly size: number
-  take(): Item | undefined
-  /** @returns Whether the item was waiting. */
-  delete(item: Item): boolean
-}
-
 /** The verifications that wait. */
 export class VerificationQueue<Item extends NonNullable<unknown>> {
-  readonly #usual = new ReservedPlaces<Item>()
-  readonly #elsewhere = new ReservedPlaces<Item>()
+  /** A lane is the place of a user name. */
+  readonly #usual = new FairQueue<Item>(Infinity)
+  readonly #elsewhere = new FairQueue<Item>(Infinity)
   readonly #returning: FairQueue<Item>
   readonly #others: FairQueue<Item>
   /** The row that was served longest ago comes first. */
-  #rows: readonly Row<Item>[]
+  #rows: readonly FairQueue<Item>[]
 
   /** @param capacity How many may wait in the third row, and how many in the fourth. */
   constructor(capacity: number) {
@@ -63,7 +57,7 @@ export class VerificationQueue<Item extends NonNullable<unknown>> {
   add(item: Item, { lane, comesAgain, reservation }: Place): Item | undefined {
     if (reservation !== undefined) {
       const row = reservation.isAtUsualNetwork ? this.#usual : this.#elsewhere
-      if (row.add(item, reservation.username)) return undefined
+      if (!row.has(reservation.username)) return row.add(item, reservation.username)
     }
     return (comesAgain ? this.#returning : this.#others).add(item, lane)
   }
@@ -79,36 +73,5 @@ export class VerificationQueue<Item extends NonNullable<unknown>> {
   /** @returns Whether the item was waiting. */
   delete(item: Item): boolean {
     return this.#rows.some((row) => row.delete(item))
-  }
-}
-
-/** One item for each name, in the order in which they came. */
-class ReservedPlaces<Item extends NonNullable<unknown>> implements Row<Item> {
-  readonly #items = new Map<string, Item>()
-
-  get size(): number {
-    return this.#items.size
-  }
-
-  /** @returns Whether the place was free. */
-  add(item: Item, name: string): boolean {
-    if (this.#items.has(name)) return false
-    this.#items.set(name, item)
-    return true
-  }
-
-  take(): Item | undefined {
-    for (const [name, item] of this.#items) {
-      this.#items.delete(name)
-      return item
-    }
-    return undefined
-  }
-
-  delete(item: Item): boolean {
-    for (const [name, waiting] of this.#items) {
-      if (waiting === item) return this.#items.delete(name)
-    }
-    return false
   }
 }

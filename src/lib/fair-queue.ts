@@ -17,6 +17,11 @@ export class FairQueue<Item extends NonNullable<unknown>> {
     return this.#size
   }
 
+  /** Whether an item of this lane waits. */
+  has(lane: string): boolean {
+    return this.#lanes.has(lane)
+  }
+
   /**
    * Lets an item wait. Items with the same lane share one part of the queue.
    *

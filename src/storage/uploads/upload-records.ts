@@ -42,6 +42,10 @@ const SECTOR_BYTES = 512
 
 /** The fields of every record. */
 interface UploadRecord {
+  readonly deviceId: string
+  /** Digest of the password hash that the device had. Earlier versions wrote none. */
+  readonly credential?: string | undefined
+  readonly dataName: string
   /** Later uploads have greater numbers, whatever the clock did. */
   readonly sequence: number
   /** The boot of the machine in which the record was written, where that can be told. */
@@ -59,10 +63,6 @@ interface RecordKind<Fields> {
 
 /** A staged upload as it is described beside its bytes, for the document that comes. */
 export interface StagingRecord extends UploadRecord {
-  readonly deviceId: string
-  /** Digest of the password hash that the device had. Earlier versions wrote none. */
-  readonly credential?: string | undefined
-  readonly dataName: string
   readonly mediaType: string
   readonly size: number
   readonly sha256: string
@@ -80,10 +80,17 @@ const decodeMember: Decoder<BatchMember> = objectOf({
   number: decodeCount,
 })
 
-const decodeRecord: Decoder<StagingRecord> = objectOf({
+const UPLOAD = {
   deviceId: decodeString,
   credential: optional(decodeDigest),
   dataName: matching(decodeString, isDataName, 'a data name'),
+  sequence: decodeCount,
+  bootId: optional(decodeString),
+  member: optional(decodeMember),
+} as const
+
+const decodeRecord: Decoder<StagingRecord> = objectOf({
+  ...UPLOAD,
   mediaType: decodeMediaType,
   size: decodeCount,
   sha256: decodeDigest,
@@ -91,9 +98,6 @@ const decodeRecord: Decoder<StagingRecord> = objectOf({
   stagedAt: decodeNumber,
   isResumable: optional(decodeBoolean),
   knownAs: optional(matching(decodeString, (text) => text === '' || isHash(text), 'a hash')),
-  sequence: decodeCount,
-  bootId: optional(decodeString),
-  member: optional(decodeMember),
 })
 
 /** The text of a record. */
@@ -107,9 +111,6 @@ export const STAGED: RecordKind<StagingRecord> = { text: STAGING_RECORD, extensi
 
 /** An upload that is not complete, as it is described beside the bytes that have come. */
 export interface PartialRecord extends UploadRecord {
-  readonly deviceId: string
-  readonly credential?: string | undefined
-  readonly dataName: string
   readonly contentType?: string | undefined
   /** Bytes of the whole, where that is known. */
   readonly length?: number | undefined
@@ -125,16 +126,11 @@ export const PARTIAL: RecordKind<PartialRecord> = {
   text: defineJsonFile({
     version: 1,
     decode: objectOf({
-      deviceId: decodeString,
-      credential: optional(decodeDigest),
-      dataName: matching(decodeString, isDataName, 'a data name'),
+      ...UPLOAD,
       contentType: optional(decodeString),
       length: optional(decodeCount),
       sha256: decodePromise,
       synced: optional(decodeCount),
-      sequence: decodeCount,
-      bootId: optional(decodeString),
-      member: optional(decodeMember),
     }),
   }),
 }
