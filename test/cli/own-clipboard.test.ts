@@ -12,6 +12,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import { unzip } from '../support/unzip.ts'
 import { openTestShell, runCommand, type TestShellOptions } from '../support/test-shell.ts'
 import { runCli } from '../../src/cli/run-cli.ts'
+import { NEW_PHONE } from '../support/owner.ts'
 
 /** A daemon in this process, a folder to work in, and commands of the same user beside it. */
 async function open(t: TestContext) {
@@ -29,13 +30,7 @@ async function open(t: TestContext) {
   const run = (args: readonly string[], options: TestShellOptions = {}) =>
     runCommand(args, { cwd, environment, ...options })
   const phone = createPhone(
-    await daemon.admin.pair({
-      kind: 'phone',
-      label: undefined,
-      username: undefined,
-      password: undefined,
-      url: daemon.ready.gateway,
-    }),
+    await daemon.admin.pair({ ...NEW_PHONE, url: daemon.ready.gateway }),
     daemon.ready.gateway,
   )
   return { daemon, cwd, dataDir, environment, run, phone, start }

@@ -4,9 +4,10 @@ import { connect, createServer as createTcpServer } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
 import { createAdminClient } from '../../src/control/admin-client.ts'
 import { parseConnectLink } from '../../src/link/connect-link.ts'
-import { createFakeAdmin, PHONE, STATUS } from '../support/fake-admin.ts'
+import { createFakeAdmin, STATUS } from '../support/fake-admin.ts'
 import { listen as listenOn } from '../support/listen.ts'
 import { openControl, OWNER, TOKEN, type OpenControlOptions } from './support/open-control.ts'
+import { NEW_PHONE } from '../support/owner.ts'
 
 /** A control listener, and a client that knows its token. */
 async function listen(t: TestContext, options?: OpenControlOptions) {
@@ -82,7 +83,7 @@ describe('createAdminClient()', () => {
     assert.deepEqual(await client.devices(), [])
 
     const chosen = { label: 'Ünïcode 📱', username: 'my_phone', password: 'pässword' }
-    const { id, link, page, ...pairing } = await client.pair({ ...PHONE, ...chosen })
+    const { id, link, page, ...pairing } = await client.pair({ ...NEW_PHONE, ...chosen })
     const url = 'http://192.168.1.20:42720'
     assert.deepEqual(pairing, { ...chosen, kind: 'phone', url, warning: 'Nobody can reach this' })
     const { label, username: user, password: pwd } = chosen
@@ -97,7 +98,7 @@ describe('createAdminClient()', () => {
   it('rotates and revokes by id and by user name', async (t) => {
     const admin = await createFakeAdmin()
     const { client } = await listen(t, { admin })
-    const { id, username, password } = await client.pair(PHONE)
+    const { id, username, password } = await client.pair(NEW_PHONE)
     const rotated = await client.rotate(username)
     assert.equal(rotated.id, id)
     assert.notEqual(rotated.password, password)
@@ -107,16 +108,16 @@ describe('createAdminClient()', () => {
 
   it('fails as the registry does', async (t) => {
     const { client } = await listen(t)
-    await client.pair({ ...PHONE, username: 'my_phone' })
+    await client.pair({ ...NEW_PHONE, username: 'my_phone' })
     const failures: readonly (readonly [() => Promise<unknown>, string])[] = [
       [() => client.rotate('nobody_here'), 'NO_SUCH_DEVICE'],
       [() => client.revoke('did_0'), 'NO_SUCH_DEVICE'],
       [() => client.revoke('..'), 'NO_SUCH_DEVICE'],
       [() => client.rotate('a/b?c'), 'NO_SUCH_DEVICE'],
-      [() => client.pair({ ...PHONE, username: 'my_phone' }), 'USERNAME_TAKEN'],
-      [() => client.pair({ ...PHONE, username: '1' }), 'USERNAME_INVALID'],
-      [() => client.pair({ ...PHONE, password: 'short' }), 'PASSWORD_INVALID'],
-      [() => client.pair({ ...PHONE, label: '' }), 'LABEL_INVALID'],
+      [() => client.pair({ ...NEW_PHONE, username: 'my_phone' }), 'USERNAME_TAKEN'],
+      [() => client.pair({ ...NEW_PHONE, username: '1' }), 'USERNAME_INVALID'],
+      [() => client.pair({ ...NEW_PHONE, password: 'short' }), 'PASSWORD_INVALID'],
+      [() => client.pair({ ...NEW_PHONE, label: '' }), 'LABEL_INVALID'],
     ]
     for (const [failure, code] of failures) {
       await assert.rejects(failure(), { name: 'DomainError', code })

@@ -8,13 +8,14 @@ import { JsonDeviceRegistry } from '../../src/devices/json-device-registry.ts'
 import { parseConnectLink } from '../../src/link/connect-link.ts'
 import type { PairRequest } from '../../src/ports/admin.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
-import { createFakeAdmin, PHONE, type FakeAdmin } from '../support/fake-admin.ts'
+import { createFakeAdmin, type FakeAdmin } from '../support/fake-admin.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { FakeHasher } from '../support/fake-hasher.ts'
 import { Mailbox } from '../support/mailbox.ts'
 import { openTestDevices } from '../support/test-devices.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { openControl, OWNER } from './support/open-control.ts'
+import { NEW_PHONE } from '../support/owner.ts'
 
 describe('the token of the control listener', () => {
   it('is new at each start, and in a private file', async (t) => {
@@ -96,7 +97,7 @@ describe('a password that nobody waits for any more', () => {
       return minted
     }
     const admin = await createFakeAdmin({}, true, registry)
-    await assert.rejects(admin.pair(PHONE, asker.signal), { name: 'AbortError' })
+    await assert.rejects(admin.pair(NEW_PHONE, asker.signal), { name: 'AbortError' })
     assert.deepEqual(registry.list(), [])
   })
 })
@@ -107,7 +108,7 @@ describe('pairing', () => {
     const seen = new Set<string>()
     for (let padding = 0; padding < 600; padding++) {
       const url = `http://h.example/${'x'.repeat(padding)}`
-      const wanted = { ...PHONE, username: 'my_phone', label: '📱'.repeat(20), url }
+      const wanted = { ...NEW_PHONE, username: 'my_phone', label: '📱'.repeat(20), url }
       const link = await admin.pair(wanted).then(
         (made) => made.link,
         (error) => assert.equal(error.code, 'LINK_TOO_LONG'),
@@ -127,7 +128,7 @@ describe('pairing', () => {
       { password: '🔑'.repeat(256) },
     ]
     for (const request of impossible) {
-      await assert.rejects(admin.pair({ ...PHONE, ...request }), { code: 'LINK_TOO_LONG' })
+      await assert.rejects(admin.pair({ ...NEW_PHONE, ...request }), { code: 'LINK_TOO_LONG' })
     }
     assert.deepEqual(await admin.devices(), [])
   })
@@ -145,7 +146,7 @@ describe('pairing', () => {
       [{ username: '!' }, 'USERNAME_INVALID'],
       [{ password: '' }, 'PASSWORD_INVALID'],
     ] as const) {
-      await assert.rejects(admin.pair({ ...PHONE, ...wanted }), { code })
+      await assert.rejects(admin.pair({ ...NEW_PHONE, ...wanted }), { code })
     }
   })
 })

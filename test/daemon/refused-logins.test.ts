@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { it } from 'node:test'
 import { startDaemon } from '../../src/daemon/start-daemon.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
-import { PHONE } from '../support/fake-admin.ts'
+import { NEW_PHONE } from '../support/owner.ts'
 import { createPhone } from '../support/phone.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { runCommand } from '../support/test-shell.ts'
@@ -15,7 +15,7 @@ it('a daemon tells why a phone does not get in, and what came of each request, b
   const settings = { dataDir, headless: true, listen: [address], control: address } as const
   const daemon = await startDaemon(settings, { logger })
   t.after(() => daemon.stop())
-  const paired = await daemon.admin.pair({ ...PHONE, username: 'my_phone', label: 'My phone' })
+  const paired = await daemon.admin.pair({ ...NEW_PHONE, username: 'my_phone', label: 'My phone' })
   const { id: device } = paired
   const { gateway } = daemon.ready
   const phone = createPhone(paired, gateway)

@@ -18,7 +18,6 @@ import { RememberingVerifier } from '../../src/devices/credential-verifier.ts'
 import { JsonDeviceRegistry } from '../../src/devices/json-device-registry.ts'
 import { PasswordHasher } from '../../src/devices/password-hasher.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
-import { describeDeviceRegistry } from '../support/device-registry-contract.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { FakeHasher } from '../support/fake-hasher.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -31,8 +30,6 @@ async function setUp(t: TestContext) {
   const open = () => JsonDeviceRegistry.open({ path, hasher: new FakeHasher(), clock, logger })
   return { folder, path, clock, logger, open }
 }
-
-describeDeviceRegistry('JsonDeviceRegistry', async (t) => (await setUp(t)).open())
 
 describe('JsonDeviceRegistry on disk', () => {
   it('is empty, and writes nothing, where there is no file', async (t) => {

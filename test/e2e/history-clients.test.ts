@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
-import { createReadStream, existsSync, readFileSync, statfsSync, writeFileSync } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { existsSync, readFileSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { it, type TestContext } from 'node:test'
+import { it } from 'node:test'
 import { GIB } from '../../src/core/limits.ts'
 import { startDaemonProcess } from '../support/daemon-process.ts'
 import { byNight } from '../support/night.ts'
 import { createPhone, readObject } from '../support/phone.ts'
-import { needs } from '../support/requirements.ts'
+import { needs, without } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { execute } from '../support/execute.ts'
+import { makeLargeFile, type LargeFile } from '../support/large-file.ts'
 
 const SIZE = byNight(2 * GIB, { byDay: GIB / 2 })
 
@@ -42,11 +41,6 @@ except BrokenPipeError:
 print(connection.getresponse().status)
 `
 
-interface LargeFile {
-  readonly path: string
-  readonly sha256: string
-}
-
 /** Where a client uploads to, and what the file is to be called. */
 type Target = Readonly<Record<'url' | 'username' | 'password' | 'name', string>>
 
@@ -63,19 +57,6 @@ const uploadInChunks: Client = async ({ path, sha256 }, { url, username, passwor
   const env = { ...process.env, LOGIN: `${username}:${password}` }
   const { stdout } = await execute('python3', ['-c', PYTHON, url, path, sha256, name], { env })
   assert.equal(stdout.trim(), '200')
-}
-
-/** Sparse, with something at its ends: a file that lost or gained bytes has another hash. */
-async function makeLargeFile(t: TestContext): Promise<LargeFile> {
-  const path = join(await temporaryFolder(t), 'large.bin')
-  const file = await open(path, 'w')
-  await file.write('the beginning', 0)
-  await file.write('the end', SIZE - 7)
-  await file.close()
-  const hash = createHash('sha256')
-  const bytes = createReadStream(path, { highWaterMark: 1024 * 1024 })
-  for await (const chunk of bytes) hash.update(chunk)
-  return { path, sha256: hash.digest('hex') }
 }
 
 /** MiB: what is resident, and the most that was since `resetPeak`. */
@@ -96,16 +77,14 @@ const canMeasure = existsSync('/proc/self/clear_refs')
 function needsDisk(): { readonly skip: string | false } {
   const { bavail, bsize } = statfsSync(tmpdir())
   if (bavail * bsize > DISK_BYTES) return { skip: false }
-  const reason = 'needs 5 GiB of disk'
-  if (process.env['CLIPGATE_TEST_REQUIRE'] === 'all') throw new Error(`This test ${reason}`)
-  return { skip: `skipped: ${reason}` }
+  return without('5 GiB of disk')
 }
 
 it(
   'POST /api/history takes a file that is much larger than its memory from',
   needsDisk(),
   async (t) => {
-    const file = await makeLargeFile(t)
+    const file = await makeLargeFile(join(await temporaryFolder(t), 'large.bin'), SIZE)
     const daemon = await startDaemonProcess(t, { args: ['--headless'] })
     const device = await daemon.pair('Client')
     const { gateway, pid } = daemon.ready

@@ -14,6 +14,7 @@ import { makeCertificate } from '../support/certificates.ts'
 import { listen } from '../support/listen.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { sha256 } from '../support/hashes.ts'
 
 const BYTES = randomBytes(24 * MIB)
 
@@ -46,7 +47,7 @@ async function* chunksOf({ body }: FetchedResponse): AsyncGenerator<Uint8Array> 
 /** Reads it as an upload is stored: what was used up is given back. */
 async function readAndFree(
   answer: FetchedResponse,
-): Promise<{ readonly sha256: string; readonly memories: number }> {
+): Promise<{ readonly hash: string; readonly memories: number }> {
   const hash = createHash('sha256')
   const memories = new Set<ArrayBufferLike>()
   for await (const chunk of chunksOf(answer)) {
@@ -54,10 +55,8 @@ async function readAndFree(
     memories.add(chunk.buffer)
     freeBytes(chunk)
   }
-  return { sha256: hash.digest('hex'), memories: memories.size }
+  return { hash: hash.digest('hex'), memories: memories.size }
 }
-
-const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
 async function serve(t: TestContext, answer: RequestListener): Promise<string> {
   return `http://127.0.0.1:${await listen(t, createServer(answer))}`
@@ -78,14 +77,11 @@ const answerInPieces: RequestListener = ({ url }, response) => {
 }
 
 async function comesWhole(link: NodeFetch, url: string): Promise<void> {
-  const { sha256, memories } = await readAndFree(await get(link, url))
-  assert.equal(sha256, sha256Of(BYTES))
+  const { hash, memories } = await readAndFree(await get(link, url))
+  assert.equal(hash, sha256(BYTES))
   assert.ok(memories < 10, `${memories} buffers were made`)
   // Nothing waits for the connection of the long one.
-  assert.equal(
-    (await readAndFree(await get(link, `${url}/short`))).sha256,
-    sha256Of(Buffer.from('short')),
-  )
+  assert.equal((await readAndFree(await get(link, `${url}/short`))).hash, sha256('short'))
 }
 
 describe('the long body of an answer', () => {
@@ -115,7 +111,7 @@ describe('the long body of an answer', () => {
     const answer = await get(openFetch(t), url)
     for (let count = 0; count < TURNS && !hasEnded; count++) await turn()
     assert.equal(hasEnded, false)
-    assert.equal((await readAndFree(answer)).sha256, sha256Of(BYTES))
+    assert.equal((await readAndFree(answer)).hash, sha256(BYTES))
   })
 
   it('gives what came before the connection broke', async (t) => {
@@ -169,7 +165,7 @@ describe('the long body of an answer', () => {
       socket.write(BYTES.subarray(0, 2 * MIB + 100_000))
     })
     const url = `http://127.0.0.1:${await listen(t, server)}`
-    const { sha256 } = await readAndFree(await get(openFetch(t), url))
-    assert.equal(sha256, sha256Of(BYTES.subarray(0, 2 * MIB)))
+    const { hash } = await readAndFree(await get(openFetch(t), url))
+    assert.equal(hash, sha256(BYTES.subarray(0, 2 * MIB)))
   })
 })

@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
 import { describe, it, type TestContext } from 'node:test'
 import { openEvents } from '../support/event-reader.ts'
 import { serveGuarded } from '../support/guarded-gateway.ts'
 import { HubClient } from '../support/hub-client.ts'
 import type { Phone } from '../support/phone.ts'
+import { md5, sha256 } from '../support/hashes.ts'
 
 const BYTES = Buffer.from('the bytes of a photo')
 const NAME = 'photo.jpg'
-
-const sha256 = (data: string | Uint8Array): string =>
-  createHash('sha256').update(data).digest('hex')
 
 const OF_BYTES = sha256(BYTES)
 const OF_NAME = sha256(`${NAME}|${OF_BYTES.toUpperCase()}`).toUpperCase()
@@ -94,8 +91,7 @@ describe('the hash of a file that a client reads', () => {
 
   it('is the one that it pushed itself, whatever it is', async (t) => {
     const { hash, phone, other } = await serve(t)
-    const md5 = createHash('md5').update(BYTES).digest('hex')
-    for (const pushed of [md5, OF_BYTES.toUpperCase(), OF_NAME.toLowerCase()]) {
+    for (const pushed of [md5(BYTES), OF_BYTES.toUpperCase(), OF_NAME.toLowerCase()]) {
       await push(phone, pushed)
       assert.equal(await hash(), pushed)
       assert.equal(await hash('app', '/SyncClipboard.json', other), OF_NAME)

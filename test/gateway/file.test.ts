@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
 import { get } from 'node:http'
 import { describe, it } from 'node:test'
 import { serveGateway } from '../support/gateway.ts'
-import { sha256 } from '../support/hashes.ts'
+import { md5, sha256 } from '../support/hashes.ts'
 import { readObject, type Phone } from '../support/phone.ts'
 import { RawClient } from '../support/raw-http.ts'
 
@@ -226,7 +225,6 @@ describe('GET /file/{dataName}', () => {
   // Protocol: but not an upload that began after that item had
   it('keeps no document from an upload of its name that came after what is current', async (t) => {
     const { phone, addPhone, clock } = await serveGateway(t)
-    const md5 = (bytes: string) => createHash('md5').update(bytes).digest('hex')
     const document = (hash: string) =>
       put(JSON.stringify({ type: 'File', dataName: 'a', hash, hasData: true }))
     const other = Buffer.from('of another one')

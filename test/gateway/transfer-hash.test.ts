@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
 import { describe, it, type TestContext } from 'node:test'
 import { serveGateway } from '../support/gateway.ts'
 import { readObject } from '../support/phone.ts'
+import { sha256 } from '../support/hashes.ts'
 
 const BYTES = Buffer.from('the bytes of a photo')
 const NAME = 'X-SyncClipboard-Transfer-Data-Hash'
-const HASH = createHash('sha256').update(BYTES).digest('hex').toUpperCase()
+const HASH = sha256(BYTES).toUpperCase()
 
 /** Pushes the bytes with a promise for them. */
 async function pushWith(t: TestContext, promise: string) {

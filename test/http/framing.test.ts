@@ -155,8 +155,7 @@ describe('bounds', () => {
 
   // Protocol, Framing: a header section of more than 16 KiB
   it('of a header that never ends end the connection, however much still comes', async (t) => {
-    const { connect } = await serve(t)
-    const client = await connect()
+    const client = await (await serve(t)).connect()
     client.send(`GET / HTTP/1.1\r\nX-A: ${'b'.repeat(17_000)}`)
     assert.equal((await client.read()).status, 431)
     const flood = 'b'.repeat(64 * 1024)
@@ -197,8 +196,7 @@ describe('a connection', () => {
   })
 
   it('goes on after a body that was read, in any framing', async (t) => {
-    const { connect } = await serve(t)
-    const client = await connect()
+    const client = await (await serve(t)).connect()
     const body = '2;a=b\r\nhi\r\n3\r\n th\r\n0\r\nAuthorization: no\r\n\r\n'
     client.send(head('POST /echo', CHUNKED) + body)
     assert.equal((await client.read()).body, '<hi th>')
@@ -253,8 +251,7 @@ describe('a connection', () => {
 
 describe('a target', () => {
   it('is found in every spelling', async (t) => {
-    const { connect } = await serve(t)
-    const client = await connect()
+    const client = await (await serve(t)).connect()
     const spellings = ['/echo', '//echo/', '/echo?x', '/%65cho', 'http://box/echo']
     for (const target of spellings) {
       assert.equal((await client.send(head(`POST ${target}`)).read()).status, 200, target)
@@ -262,8 +259,7 @@ describe('a target', () => {
   })
 
   it('that is malformed is 400 to those who have logged in, and 401 to the others', async (t) => {
-    const { connect } = await serve(t)
-    const client = await connect()
+    const client = await (await serve(t)).connect()
     for (const target of ['/%', '/%ff', '/#a', '*', 'ftp://box/', '/file/%zz']) {
       assert.equal((await client.send(head(`GET ${target}`)).read()).status, 400, target)
       const stranger = `GET ${target} HTTP/1.1\r\nHost: box\r\n\r\n`

@@ -50,8 +50,7 @@ describe('a listener', () => {
 
   // Protocol: HEAD works wherever GET does
   it('answers HEAD wherever GET is, without a body', async (t) => {
-    const { connect } = await serveKernel(t)
-    const client = await connect()
+    const client = await (await serveKernel(t)).connect()
     const answer = await client.send(head('HEAD /')).read('HEAD')
     assert.equal(answer.status, 200)
     assert.equal(answer.headers['content-length'], '4')
@@ -396,8 +395,9 @@ describe('a browser', () => {
 
   // Protocol: Behind a login a request, of whatever method, is 403
   it('may not send with its login what a page of another site made up', async (t) => {
-    const { connect } = await serveKernel(t, { publicUrl: 'https://clip.example/base' })
-    const client = await connect()
+    const client = await (
+      await serveKernel(t, { publicUrl: 'https://clip.example/base' })
+    ).connect()
     const foreign = [
       ['Sec-Fetch-Site: cross-site'],
       ['Origin: null'],
@@ -429,8 +429,9 @@ describe('a browser', () => {
 
   // Protocol: nor one of a browser extension
   it('may send what our own pages, extensions and people made', async (t) => {
-    const { connect } = await serveKernel(t, { publicUrl: 'https://clip.example/base' })
-    const client = await connect()
+    const client = await (
+      await serveKernel(t, { publicUrl: 'https://clip.example/base' })
+    ).connect()
     const own = [
       [],
       ['Sec-Fetch-Site: same-origin'],
@@ -446,8 +447,9 @@ describe('a browser', () => {
   })
 
   it('may not send what a page made up that anybody on the way could have written', async (t) => {
-    const { connect } = await serveKernel(t, { publicUrl: 'https://clip.example/base' })
-    const client = await connect()
+    const client = await (
+      await serveKernel(t, { publicUrl: 'https://clip.example/base' })
+    ).connect()
     const send = (origin: string): string =>
       page('POST', `Origin: ${origin}`).replace('Host: box', 'Host: clip.example')
     assert.equal((await client.send(send('http://clip.example')).read()).status, 403)
@@ -455,8 +457,7 @@ describe('a browser', () => {
   })
 
   it('may follow a link from a page of another site', async (t) => {
-    const { connect } = await serveKernel(t)
-    const client = await connect()
+    const client = await (await serveKernel(t)).connect()
     const link = page('GET', 'Sec-Fetch-Site: cross-site', 'Sec-Fetch-Dest: document')
     assert.equal((await client.send(link).read()).status, 200)
   })

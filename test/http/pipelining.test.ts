@@ -29,8 +29,7 @@ describe('behind an answer that has no end', () => {
     'a body that never ends': head('PUT /', 'Content-Length: 5') + 'he',
   })) {
     it(`${what} ends the connection, once its client has hung up`, async (t) => {
-      const { connect } = await serveKernel(t, { routes: [LIVE] })
-      const client = await connect()
+      const client = await (await serveKernel(t, { routes: [LIVE] })).connect()
       await client.send(head('GET /live')).readUntil('alive')
       client.send(bytes).socket.end()
       assert.doesNotMatch(await client.readToEnd(), /HTTP/)
@@ -38,8 +37,7 @@ describe('behind an answer that has no end', () => {
   }
 
   it('a malformed request ends the connection', async (t) => {
-    const { connect } = await serveKernel(t, { routes: [LIVE] })
-    const client = await connect()
+    const client = await (await serveKernel(t, { routes: [LIVE] })).connect()
     await client.send(head('GET /live')).readUntil('alive')
     assert.doesNotMatch(await client.send('nonsense\r\n\r\n').readToEnd(), /HTTP/)
   })
@@ -116,8 +114,7 @@ describe('requests that do not wait for an answer', () => {
       },
       { maxBody: MAX_BODY },
     )
-    const { connect } = await serveKernel(t, { routes: [late] })
-    const client = await connect()
+    const client = await (await serveKernel(t, { routes: [late] })).connect()
     const expecting = head('PUT /late', 'Content-Length: 5', 'Expect: 100-continue')
     client.send(`${expecting}hello${head('GET /')}`)
     assert.equal((await client.read()).status, 100)

@@ -93,8 +93,7 @@ function chunked(body: string, sizes: readonly number[]): string {
 for (const path of ['/bytes', '/stream']) {
   describe(`a body read as ${path.slice(1)}`, () => {
     it('is the same for any cutting', async (t) => {
-      const { connect } = await serve(t)
-      const client = await connect()
+      const client = await (await serve(t)).connect()
       const body = fc.string({ unit: fc.constantFrom(...'a\r\n\0\xff'), maxLength: LIMIT })
       const cutting = fc.array(fc.integer({ min: 1, max: 300 }))
       await forAllAsync(body, cutting, async (content, sizes) => {
@@ -106,8 +105,7 @@ for (const path of ['/bytes', '/stream']) {
     })
 
     it('may be missing', async (t) => {
-      const { connect } = await serve(t)
-      const client = await connect()
+      const client = await (await serve(t)).connect()
       assert.equal((await client.send(head(`POST ${path}`)).read()).body, '')
       assert.equal((await client.send(head(`POST ${path}`, 'Content-Length: 0')).read()).body, '')
     })
@@ -126,23 +124,20 @@ for (const path of ['/bytes', '/stream']) {
     })
 
     it('is refused by its declared length before a byte of it has come', async (t) => {
-      const { connect } = await serve(t)
-      const client = await connect()
+      const client = await (await serve(t)).connect()
       client.send(head(`POST ${path}`, `Content-Length: ${LIMIT + 1}`, 'Expect: 100-continue'))
       assert.equal((await client.read()).status, 413)
     })
 
     it('is refused as soon as an endless one passes the limit', async (t) => {
-      const { connect } = await serve(t)
-      const client = await connect()
+      const client = await (await serve(t)).connect()
       client.send(head(`POST ${path}`, CHUNKED) + chunked('a'.repeat(LIMIT + 1), []).slice(0, -5))
       assert.equal((await client.read()).status, 413)
     })
 
     it('that stops coming is answered 408', async (t) => {
       const clock = new FakeClock()
-      const { connect } = await serve(t, { clock })
-      const client = await connect()
+      const client = await (await serve(t, { clock })).connect()
       client.send(head(`POST ${path}`, 'Content-Length: 5', 'Expect: 100-continue') + 'he')
       assert.equal((await client.read()).status, 100)
       clock.advance(BODY_IDLE_MS)
@@ -172,8 +167,7 @@ for (const path of ['/bytes', '/stream']) {
     })
 
     it('is asked for with 100 Continue, once', async (t) => {
-      const { connect } = await serve(t)
-      const client = await connect()
+      const client = await (await serve(t)).connect()
       client.send(head(`POST ${path}`, 'Content-Length: 5', 'Expect: 100-Continue'))
       assert.equal((await client.read()).status, 100)
       client.send('hello')
@@ -210,8 +204,7 @@ describe('100 Continue', () => {
   })
 
   it('is all that can be expected', async (t) => {
-    const { connect } = await serve(t)
-    const client = await connect()
+    const client = await (await serve(t)).connect()
     const answer = await client.send(head('POST /bytes', 'Expect: the-unexpected')).read()
     assert.equal(answer.status, 417)
   })

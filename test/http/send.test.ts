@@ -226,8 +226,7 @@ describe('a blob', () => {
   it('may be the answer to several pipelined requests', async (t) => {
     const bytes = pattern(600_000)
     const { blob } = blobOf(bytes)
-    const { connect } = await serve(t, { status: 200, body: blob })
-    const client = await connect()
+    const client = await (await serve(t, { status: 200, body: blob })).connect()
     client.send(head('GET /it') + head('GET /it') + head('GET /'))
     for (let round = 0; round < 2; round += 1) {
       assert.ok(Buffer.from((await client.read()).body, 'latin1').equals(bytes))
@@ -330,8 +329,7 @@ describe('an unwanted request body', () => {
 
   // Protocol: at most 2 s or 1 MiB more are read
   it('is read for a while, so that its sender gets to read the answer', async (t) => {
-    const { connect } = await refuse(t)
-    const client = await connect()
+    const client = await (await refuse(t)).connect()
     const body = 'x'.repeat(512 * 1024)
     client.send(head('POST /nope', `Content-Length: ${body.length}`) + body)
     assert.match(await client.readToEnd(), /^HTTP\/1\.1 404 .*NOT_FOUND"}$/s)
@@ -407,8 +405,7 @@ describe('a client that stops reading', () => {
   it('but only for a while gets everything', async (t) => {
     const bytes = pattern(24 * MIB)
     const { blob } = blobOf(bytes)
-    const { connect } = await serve(t, { status: 200, body: blob })
-    const client = await connect()
+    const client = await (await serve(t, { status: 200, body: blob })).connect()
     client.send(head('GET /it'))
     client.socket.pause()
     await new Promise((resolve) => setImmediate(resolve))

@@ -198,8 +198,7 @@ describe('a request that asks for another protocol', () => {
 
   for (const protocol of OTHERS) {
     it(`is answered in ours when it asks for ${protocol}, with its body, again and again`, async (t) => {
-      const { connect } = await serve(t)
-      const client = await connect()
+      const client = await (await serve(t)).connect()
       const warnings: Error[] = []
       const note = (warning: Error) => warnings.push(warning)
       process.on('warning', note)

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
 import { EventEmitter, once } from 'node:events'
 import { describe, it, type TestContext } from 'node:test'
 import { ChangeHub } from '../../src/inbound/change-hub.ts'
@@ -16,7 +15,7 @@ import { streamOf } from '../support/byte-streams.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
 import { defer } from '../support/defer.ts'
 import { FakeClock } from '../support/fake-clock.ts'
-import { sha256 } from '../support/hashes.ts'
+import { md5, sha256 } from '../support/hashes.ts'
 import { openTestDevices } from '../support/test-devices.ts'
 import { stageUpload } from '../support/staging-contract.ts'
 
@@ -320,7 +319,7 @@ describe('a push of what is there already', () => {
     const named = { type: 'File', dataName: 'a' } as const
     const ownHashes = [
       sha256('old'),
-      createHash('md5').update('old').digest('hex'),
+      md5('old'),
       sha256(`a|${sha256('old').toUpperCase()}`),
       'no hash',
       '',

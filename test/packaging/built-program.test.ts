@@ -2,10 +2,9 @@ import { randomBytes } from 'node:crypto'
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFile, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { copyFile, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { FILES } from '../../build/packages.js'
 import { COMMANDS } from '../../src/cli/commands.ts'
@@ -17,7 +16,7 @@ import { isolatedEnvironment, startDaemonProcess } from '../support/daemon-proce
 import { createPhone } from '../support/phone.ts'
 import { makeGroup, needsGroup } from '../support/memory-group.ts'
 import { needs } from '../support/requirements.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { folderForAll, temporaryFolder } from '../support/temporary-folder.ts'
 import { Xvfb } from '../support/xvfb.ts'
 import { makeBuild, PROJECT } from './support/make-release.ts'
 import { execute } from '../support/execute.ts'
@@ -157,10 +156,9 @@ const SERVE = { usage: 'serve', options: { ...COMMANDS['serve']?.options, ...SET
 describe('the program as it is built', () => {
   let [folder, dist] = ['', '']
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'clipgate-test-'))
+    folder = await folderForAll()
     dist = await makeBuild(folder)
   })
-  after(() => rm(folder, { recursive: true, force: true }))
 
   const scripts = async () => {
     const own = (await readdir(join(dist, FOLDER))).map((name) => join(FOLDER, name))

@@ -1,17 +1,7 @@
 import assert from 'node:assert/strict'
-import {
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  realpath,
-  rename,
-  rm,
-  writeFile,
-} from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { before, describe, it, type TestContext } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { readManifest } from '../../build/parts.ts'
 import { pasteUntil } from '../desktop/x11/support/xclip.ts'
@@ -22,7 +12,7 @@ import {
 } from '../support/fake-notify-send.ts'
 import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { folderForAll, temporaryFolder } from '../support/temporary-folder.ts'
 import { Xvfb } from '../support/xvfb.ts'
 import { makeCleanRoot, needsCleanRoot, type CleanRoot } from './support/clean-root.ts'
 import { makeRelease, PROJECT } from './support/make-release.ts'
@@ -97,11 +87,10 @@ async function filesOf(root: CleanRoot): Promise<readonly string[]> {
 describe('a release, where there is nothing but Node and no network,', needsCleanRoot(), () => {
   let [folder, release, older] = ['', '', '']
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'clipgate-test-'))
+    folder = await folderForAll()
     release = await makeRelease(folder)
     older = await packOlder()
   })
-  after(() => rm(folder, { recursive: true, force: true }))
 
   /** The same with another number, in place of one that was published. */
   async function packOlder(): Promise<string> {

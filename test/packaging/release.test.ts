@@ -2,9 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { cp, mkdir, readFile, readdir, writeFile, readlink, stat, symlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { before, describe, it } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { onlyAtNight } from '../support/night.ts'
 import { needs } from '../support/requirements.ts'
@@ -14,6 +12,7 @@ import { BUNDLED } from '../../build/packages.js'
 import { readManifest } from '../../build/parts.ts'
 import { makeRelease, PROJECT } from './support/make-release.ts'
 import { execute } from '../support/execute.ts'
+import { folderForAll } from '../support/temporary-folder.ts'
 
 const { version } = readManifest(PROJECT)
 const NPM_PACKAGE = `clipgate-${version}.tgz`
@@ -30,11 +29,10 @@ interface Named {
 describe('a release', needs('make', 'tar', 'ar', 'dpkg-deb', 'sha256sum'), () => {
   let [folder, release] = ['', '']
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'clipgate-test-'))
+    folder = await folderForAll()
     await mkdir(join(folder, 'one'))
     release = await makeRelease(join(folder, 'one'), {})
   })
-  after(() => rm(folder, { recursive: true, force: true }))
 
   const list = async (file: string): Promise<readonly string[]> => {
     const { stdout } = await execute('tar', ['-tzf', join(release, file)])

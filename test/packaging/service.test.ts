@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { readManifest } from '../../build/parts.ts'
 import { needs } from '../support/requirements.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { folderForAll, temporaryFolder } from '../support/temporary-folder.ts'
 import { needsUserSession, startDesktop, startUserSession } from '../support/user-session.ts'
 import { Xvfb } from '../support/xvfb.ts'
 import { makeRelease, PROJECT } from './support/make-release.ts'
@@ -15,11 +14,10 @@ import { execute } from '../support/execute.ts'
 describe('clipgate service, with a real systemd,', needsUserSession(), () => {
   let [folder, archive] = ['', '']
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'clipgate-test-'))
+    folder = await folderForAll()
     const release = await makeRelease(folder)
     archive = join(release, `clipgate-${readManifest(PROJECT).version}-linux.tar.gz`)
   })
-  after(() => rm(folder, { recursive: true, force: true }))
 
   /** Unpacks the release into the home of a user, as docs/guides/install.md says. */
   const unpack = async (home: string): Promise<string> => {

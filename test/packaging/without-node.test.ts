@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { before, describe, it, type TestContext } from 'node:test'
 import { NODES } from '../../build/nodes.ts'
 import { readManifest } from '../../build/parts.ts'
 import {
@@ -26,6 +25,7 @@ import {
   packRelease,
   PROJECT,
 } from './support/make-release.ts'
+import { folderForAll } from '../support/temporary-folder.ts'
 
 /** By night that of small boards, which is emulated. */
 const PROCESSOR = isNight ? 'arm64' : process.arch
@@ -62,11 +62,10 @@ async function pairWith(daemon: DaemonProcess): Promise<PairedDevice> {
 describe('a release, where there is no Node and no network,', needsDebianRoot(PROCESSOR), () => {
   let [folder, release, before_] = ['', '', '']
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'clipgate-test-'))
+    folder = await folderForAll()
     release = await makeRelease(folder, undefined, `${TARGET} image`)
     before_ = await makeOlderRelease(folder, TARGET)
   })
-  after(() => rm(folder, { recursive: true, force: true }))
 
   const archive = (from: string, number: string) =>
     join(from, `clipgate-${number}-${TARGET}.tar.gz`)

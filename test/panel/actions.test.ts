@@ -7,7 +7,7 @@ import type { Locator } from 'playwright-core'
 import { PNG } from 'pngjs'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { itemOf, openPanel, type OpenPanel } from './support/panel.ts'
+import { itemOf, openPanel, openWithPhone, type OpenPanel } from './support/panel.ts'
 
 /** A phone is paired already. */
 const PIXEL = { devices: ['Pixel'] }
@@ -65,8 +65,7 @@ describe('what the panel does with the item', needs('chromium'), () => {
   })
 
   it('saves by a way that ends when all browsers are signed out', async (t) => {
-    const panel = await openPanel(t, PIXEL)
-    const phone = await panel.pairPhone('Pixel')
+    const { panel, phone } = await openWithPhone(t)
     await phone.pushFile('File', 'notes.txt', Buffer.from('x'))
     const saving = panel.page.waitForEvent('download')
     await itemOf(panel).getByRole('button', { name: 'Save' }).click()
@@ -85,8 +84,7 @@ describe('what the panel does with the item', needs('chromium'), () => {
   })
 
   it('saves nothing but the item that it shows, and from nowhere else', async (t) => {
-    const panel = await openPanel(t, PIXEL)
-    const phone = await panel.pairPhone('Pixel')
+    const { panel, phone } = await openWithPhone(t)
     await phone.pushFile('File', 'notes.txt', Buffer.from('x'))
     const { contentId } = await phone.document()
     const save = itemOf(panel).getByRole('button', { name: 'Save' })
@@ -104,8 +102,7 @@ describe('what the panel does with the item', needs('chromium'), () => {
   })
 
   it('says so when the browser does not let it copy, and offers of a file what can be done with it', async (t) => {
-    const panel = await openPanel(t, PIXEL)
-    const phone = await panel.pairPhone('Pixel')
+    const { panel, phone } = await openWithPhone(t)
     await phone.pushText('x')
     await panel.page.evaluate(
       `navigator.clipboard.write = () => Promise.reject(new DOMException('', 'NotAllowedError'))`,
@@ -125,8 +122,7 @@ describe('what the panel does with the item', needs('chromium'), () => {
 
 describe('sending from the panel', needs('chromium'), () => {
   it('sends files that are chosen, one after the other', async (t) => {
-    const panel = await openPanel(t, PIXEL)
-    const phone = await panel.pairPhone('Pixel')
+    const { panel, phone } = await openWithPhone(t)
     const folder = await temporaryFolder(t)
     const paths = ['a.txt', 'b <1>.txt'].map((name) => join(folder, name))
     for (const path of paths) await writeFile(path, `bytes of ${path}`)
@@ -141,8 +137,7 @@ describe('sending from the panel', needs('chromium'), () => {
   })
 
   it('goes on with a long file after a break', async (t) => {
-    const panel = await openPanel(t, PIXEL)
-    const phone = await panel.pairPhone('Pixel')
+    const { panel, phone } = await openWithPhone(t)
     const asked: string[] = []
     await panel.page.route('**/clipboard/file-uploads/*', (route) => {
       asked.push(route.request().method())
@@ -174,8 +169,7 @@ describe('sending from the panel', needs('chromium'), () => {
   })
 
   it('sends what is typed, and what is dropped or pasted anywhere', async (t) => {
-    const panel = await openPanel(t, PIXEL)
-    const phone = await panel.pairPhone('Pixel')
+    const { panel, phone } = await openWithPhone(t)
     const field = pushOf(panel).getByLabel('Text to send')
     await field.fill('two\nlines')
     await field.press('Control+Enter')

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { describe, it } from 'node:test'
 import { PNG } from 'pngjs'
 import { needs } from '../support/requirements.ts'
-import { itemOf, openPanel } from './support/panel.ts'
+import { itemOf, openPanel, openWithPhone } from './support/panel.ts'
 
 /** A phone is paired already. */
 const PIXEL = { devices: ['Pixel'] }
@@ -30,8 +30,7 @@ describe('the current item in the panel', needs('chromium'), () => {
   })
 
   it('ages without asking anybody', async (t) => {
-    const panel = await openPanel(t, PIXEL)
-    const phone = await panel.pairPhone('Pixel')
+    const { panel, phone } = await openWithPhone(t)
     await panel.page.clock.install()
     await panel.page.reload()
     await phone.pushText('old soon')
@@ -46,8 +45,7 @@ describe('the current item in the panel', needs('chromium'), () => {
   })
 
   it('shows the beginning of a long text, and says that there is more', async (t) => {
-    const panel = await openPanel(t, PIXEL)
-    const phone = await panel.pairPhone('Pixel')
+    const { panel, phone } = await openWithPhone(t)
     await phone.pushText('ä'.repeat(5000))
     const item = itemOf(panel)
     await item.getByText('Only the beginning is shown').waitFor()
@@ -55,8 +53,7 @@ describe('the current item in the panel', needs('chromium'), () => {
   })
 
   it('shows a picture, and never one that could run', async (t) => {
-    const panel = await openPanel(t, PIXEL)
-    const phone = await panel.pairPhone('Pixel')
+    const { panel, phone } = await openWithPhone(t)
     const png = new PNG({ width: 3, height: 2 })
     await phone.pushFile('Image', 'dot.png', PNG.sync.write(png))
     const image = itemOf(panel).getByRole('img', { name: 'Preview of the current image' })
@@ -96,8 +93,7 @@ describe('the current item in the panel', needs('chromium'), () => {
   })
 
   it('is hidden when the reader wants that, also next time, and is not fetched then', async (t) => {
-    const panel = await openPanel(t, PIXEL)
-    const phone = await panel.pairPhone('Pixel')
+    const { panel, phone } = await openWithPhone(t)
     await phone.pushText('a secret')
     const item = itemOf(panel)
     await item.getByText('a secret', { exact: true }).waitFor()

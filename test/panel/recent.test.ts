@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import type { Locator } from 'playwright-core'
 import { PNG } from 'pngjs'
 import { needs } from '../support/requirements.ts'
-import { itemOf, openPanel, type OpenPanel } from './support/panel.ts'
+import { itemOf, openPanel, openWithPhone, type OpenPanel } from './support/panel.ts'
 
 /** A phone is paired already. */
 const PIXEL = { devices: ['Pixel'] }
@@ -46,8 +46,7 @@ describe('the recent items in the panel', needs('chromium'), () => {
   })
 
   it('shows no text, and asks for none, while previews are hidden', async (t) => {
-    const panel = await openPanel(t, PIXEL)
-    const phone = await panel.pairPhone('Pixel')
+    const { panel, phone } = await openWithPhone(t)
     await phone.pushText('first')
     await itemOf(panel).getByRole('button', { name: 'Hide preview' }).click()
     const requests: string[] = []
@@ -131,8 +130,7 @@ describe('the recent items in the panel', needs('chromium'), () => {
   })
 
   it('forgets all of them, and keeps none where nobody wants that', async (t) => {
-    const panel = await openPanel(t, PIXEL)
-    const phone = await panel.pairPhone('Pixel')
+    const { panel, phone } = await openWithPhone(t)
     await phone.pushText('first')
     await phone.pushText('second')
     await recentOf(panel).getByText('first', { exact: true }).waitFor()

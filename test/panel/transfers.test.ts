@@ -2,16 +2,12 @@ import assert from 'node:assert/strict'
 import { request as httpRequest } from 'node:http'
 import { describe, it } from 'node:test'
 import { needs } from '../support/requirements.ts'
-import { openPanel } from './support/panel.ts'
+import { openWithPhone } from './support/panel.ts'
 import { MIB } from '../../src/core/limits.ts'
-
-/** A phone is paired already. */
-const PIXEL = { devices: ['Pixel'] }
 
 describe('a file on its way', needs('chromium'), () => {
   it('is shown in the panel, with how far it is, until it is there', async (t) => {
-    const panel = await openPanel(t, PIXEL)
-    const phone = await panel.pairPhone('Pixel')
+    const { panel, phone } = await openWithPhone(t)
     const onTheWay = panel.page.getByRole('region', { name: 'On the way' })
     assert.equal(await onTheWay.isVisible(), false)
     const upload = httpRequest(new URL('/file/film.mp4', panel.daemon.ready.gateway), {

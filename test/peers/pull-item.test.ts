@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { describe, it, type TestContext } from 'node:test'
 import { MIB } from '../../src/core/limits.ts'
 import { openClient } from '../../src/peers/open-client.ts'
@@ -8,6 +8,7 @@ import { PASSWORD, startFakeGateway, USER } from '../client/support/fake-gateway
 import { MemoryBlobStore } from '../support/memory-blob-store.ts'
 import { LASTING, PASSING } from '../support/passing-statuses.ts'
 import { quickClock } from '../support/quick-clock.ts'
+import { sha256 } from '../support/hashes.ts'
 
 /** Each half is a body that does not pass the parser. */
 const BYTES = randomBytes(4 * MIB)
@@ -39,7 +40,7 @@ async function pullPast(
   await pullItem(
     {
       ...{ type: 'File', text: 'film', dataName: 'film', hasData: true, size: BYTES.length },
-      ...{ hash: createHash('sha256').update(BYTES).digest('hex'), etag: undefined },
+      ...{ hash: sha256(BYTES), etag: undefined },
       ...{ contentId: undefined, mediaType: undefined, stamp: { at: 1, member: '' } },
     },
     {

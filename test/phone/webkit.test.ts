@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createHash, randomBytes, X509Certificate } from 'node:crypto'
+import { randomBytes, X509Certificate } from 'node:crypto'
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
@@ -14,6 +14,7 @@ import { hashOfFile, pushFilm, sendThroughBreaks, type Wired } from './support/f
 import { openWebKit, type WebKit, type WebKitOptions } from './support/webkit.ts'
 import { layWire } from './support/wire.ts'
 import { execute } from '../support/execute.ts'
+import { sha256 } from '../support/hashes.ts'
 
 interface OpenWebKitPage extends Wired {
   readonly page: WebKit
@@ -114,7 +115,7 @@ describe('the phone page in WebKit', needsMachines('WebKitWebDriver', 'Xvfb', 'x
     const png = await readFile(new URL('../../docs/images/away-dark.png', import.meta.url))
     await other.pushFile('Image', 'shot.png', png)
     await page.until(`document.querySelector('img')?.naturalWidth > 0`)
-    const hash = createHash('sha256').update(png).digest('hex')
+    const hash = sha256(png)
     assert.equal(await save(page, 'shot.png', png.length), hash)
     const film = await pushFilm(t, other)
     assert.equal(await save(page, 'film.bin', film.size), film.hash)

@@ -5,7 +5,7 @@
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -15,6 +15,7 @@ import { buildProgram } from '../faults/support/built-program.ts'
 import { createPhone } from '../support/phone.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { MIB } from '../../src/core/limits.ts'
+import { sha256 } from '../support/hashes.ts'
 
 /** By Debian's name; not all have what the kernels with SIMD need. */
 const PROCESSORS = {
@@ -71,8 +72,4 @@ for (const [name, { emulator, hasSimd }] of Object.entries(PROCESSORS)) {
       assert.deepEqual(await once(child, 'exit'), [0, null])
     })
   })
-}
-
-function sha256(bytes: Uint8Array | string): string {
-  return createHash('sha256').update(bytes).digest('hex')
 }

@@ -13,7 +13,8 @@ import { byNight } from '../support/night.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { curl, loginOf, type CurlAnswer } from './support/curl.ts'
 import type { ClientAnswer, ClientRequest, HttpVersion } from './support/https-client.ts'
-import { hashOf, makeLargeFile } from './support/large-file.ts'
+import { sha256Of } from '../support/hashes.ts'
+import { makeLargeFile } from '../support/large-file.ts'
 import { storedBytes, untilStored, type ProxiedDaemon } from './support/proxied-daemon.ts'
 
 /** More than any of them has memory or room to spare for. */
@@ -64,7 +65,7 @@ export async function testLargeFiles(t: TestContext, site: ProxiedDaemon): Promi
 
   const down = site.through(t, 'HTTP/2')
   const whole = await down.send({ path: '/file/large', headers: { authorization } })
-  assert.equal(await hashOf(whole.body), file.sha256)
+  assert.equal(await sha256Of(whole.body), file.sha256)
   const range = `bytes=${file.size - 5 * MIB}-`
   const part = await down.send({ path: '/file/large', headers: { authorization, range } })
   assert.equal(part.status, 206)

@@ -1,12 +1,13 @@
 /** What every {@link BlobStore} does with bytes that come. @module */
 
 import assert from 'node:assert/strict'
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { describe, it, type TestContext } from 'node:test'
 import { digestsOf } from '../../src/hashing/content-id.ts'
 import type { BlobStore } from '../../src/ports/blob.ts'
 import { brokenStream, readBlob, readText, streamOf } from './byte-streams.ts'
 import fc, { forAllAsync } from './property.ts'
+import { sha256 } from './hashes.ts'
 
 export interface OpenedBlobStore {
   readonly store: Pick<BlobStore, 'receive'>
@@ -45,7 +46,7 @@ export function describeBlobStore(
           )
           const blob = await store.receive(streamOf(...chunks), { ...LIMIT, declaredSize: size })
           assert.equal(blob.size, size)
-          assert.equal(blob.digests.sha256, createHash('sha256').update(bytes).digest('hex'))
+          assert.equal(blob.digests.sha256, sha256(bytes))
           assert.deepEqual(blob.digests, await digestsOf(bytes))
           assert.equal(bytes.equals(await readBlob(blob)), true)
         })

@@ -2,19 +2,10 @@
 
 import { createDeviceAdmin, type LinkBase } from '../../src/control/device-admin.ts'
 import { createIdlePeers } from '../../src/peers/peer-connections.ts'
-import type { Admin, DaemonStatus, PairRequest } from '../../src/ports/admin.ts'
+import type { Admin, DaemonStatus } from '../../src/ports/admin.ts'
 import type { DeviceRegistry } from '../../src/ports/device-registry.ts'
 import { MemoryPeerStore } from './memory-peer-store.ts'
 import { openTestDevices } from './test-devices.ts'
-
-/** A phone about which nobody chose anything. */
-export const PHONE: PairRequest = {
-  kind: 'phone',
-  label: undefined,
-  username: undefined,
-  password: undefined,
-  url: undefined,
-}
 
 export const STATUS: DaemonStatus = {
   running: true,

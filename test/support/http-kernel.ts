@@ -45,10 +45,7 @@ export async function serveKernel(t: TestContext, options: KernelOptions = {}) {
     failures,
     port: server.port,
     url: `http://127.0.0.1:${server.port}`,
-    connect: async (): Promise<RawClient> => {
-      const client = await RawClient.open(t, server.port)
-      return client
-    },
+    connect: (): Promise<RawClient> => RawClient.open(t, server.port),
     /** Sends bytes on a connection of their own, and reads until the server has hung up. */
     ask: async (bytes: string): Promise<string> => {
       const client = await RawClient.open(t, server.port)

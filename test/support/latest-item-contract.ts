@@ -14,6 +14,14 @@ export interface OpenedLatestItem {
   readonly blobs: Pick<BlobStore, 'receive'>
 }
 
+/** Where an item came from, and when. */
+const COME = {
+  activatedAt: Date.UTC(2026, 0, 31),
+  batch: '0123456789abcdef'.repeat(2),
+  groupHash: 'cd'.repeat(32),
+  stamp: { at: Date.UTC(2026, 0, 31), member: 'm_0123456789abcdef' },
+}
+
 /** An item of type Text. */
 export async function textItem(text: string): Promise<Item> {
   const { sha256, blake3 } = await digestsOf(Buffer.from(text))
@@ -27,10 +35,7 @@ export async function textItem(text: string): Promise<Item> {
     contentHash: sha256,
     nameHash: sha256,
     aliases: [],
-    activatedAt: Date.UTC(2026, 0, 31),
-    batch: '0123456789abcdef'.repeat(2),
-    groupHash: 'cd'.repeat(32),
-    stamp: { at: Date.UTC(2026, 0, 31), member: 'm_0123456789abcdef' },
+    ...COME,
   }
 }
 
@@ -46,10 +51,7 @@ export async function fileItem(dataName: string, { size, digests }: HashedBlob):
     contentHash: digests.sha256,
     nameHash: nameHashOf(dataName, digests.sha256),
     aliases: ['ab'.repeat(32)],
-    activatedAt: Date.UTC(2026, 0, 31),
-    batch: '0123456789abcdef'.repeat(2),
-    groupHash: 'cd'.repeat(32),
-    stamp: { at: Date.UTC(2026, 0, 31), member: 'm_0123456789abcdef' },
+    ...COME,
   }
 }
 

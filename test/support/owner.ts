@@ -7,6 +7,7 @@ import type { PairRequest } from '../../src/ports/admin.ts'
 import type { RunningDaemon } from '../../src/ports/panel.ts'
 import type { DaemonProcess } from './daemon-process.ts'
 
+/** A phone about which nobody chose anything. */
 export const NEW_PHONE: PairRequest = {
   kind: 'phone',
   label: undefined,

@@ -18,7 +18,12 @@ import { delimiter, join } from 'node:path'
 export function needs(...tools: readonly string[]): { readonly skip: string | false } {
   const missing = tools.filter((tool) => !isInstalled(tool))
   if (missing.length === 0) return { skip: false }
-  const reason = `needs ${missing.join(', ')}`
+  return without(missing.join(', '))
+}
+
+/** Options for a test that needs what is not there. */
+export function without(missing: string): { readonly skip: string } {
+  const reason = `needs ${missing}`
   if (process.env['CLIPGATE_TEST_REQUIRE'] === 'all') throw new Error(`This test ${reason}`)
   return { skip: `skipped: ${reason}` }
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { watch } from 'node:fs'
 import { readdir, readFile, unlink, writeFile } from 'node:fs/promises'
@@ -11,6 +11,7 @@ import { withoutUsual } from '../support/daemon-process.ts'
 import { isNight } from '../support/night.ts'
 import { createPhone } from '../support/phone.ts'
 import { needsWine, VERSIONS, WindowsMachine } from './support/wine.ts'
+import { sha256 } from '../support/hashes.ts'
 
 const HOLD = fileURLToPath(new URL('./support/hold.cjs', import.meta.url))
 
@@ -60,7 +61,7 @@ for (const version of isNight ? VERSIONS : (['20'] as const)) {
       assert.equal((await phone.document())['text'], 'grüß 👋')
       const bytes = randomBytes(8_000_000)
       await phone.pushFile('File', 'Ä b.bin', bytes)
-      assert.equal(hash(await phone.download()), hash(bytes))
+      assert.equal(sha256(await phone.download()), sha256(bytes))
       const range = await phone.fetch('/file/%C3%84%20b.bin', { headers: { Range: 'bytes=10-19' } })
       assert.equal(range.status, 206)
       assert.deepEqual(Buffer.from(await range.arrayBuffer()), bytes.subarray(10, 20))
@@ -143,8 +144,4 @@ for (const version of isNight ? VERSIONS : (['20'] as const)) {
 
 async function temporaries(folder: string): Promise<readonly string[]> {
   return (await readdir(folder)).filter((name) => name.endsWith('.tmp'))
-}
-
-function hash(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex')
 }

@@ -12,6 +12,7 @@ import { isNight } from '../support/night.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { needsWine, WindowsMachine, type WindowsProgram } from './support/wine.ts'
+import { sha256Of } from '../support/hashes.ts'
 
 const MIB = 1024 * 1024
 
@@ -181,8 +182,5 @@ async function upload(phone: Phone, mib: number): Promise<string> {
 }
 
 async function download(phone: Phone): Promise<string> {
-  const hash = createHash('sha256')
-  const { body } = await phone.fetch('/file/large.bin')
-  for await (const chunk of body ?? []) hash.update(chunk)
-  return hash.digest('hex')
+  return sha256Of((await phone.fetch('/file/large.bin')).body ?? [])
 }

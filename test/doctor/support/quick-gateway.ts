@@ -5,12 +5,9 @@
  */
 
 import type { TestContext } from 'node:test'
-import { createDeviceAdmin } from '../../../src/control/device-admin.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
-import { createIdlePeers } from '../../../src/peers/peer-connections.ts'
-import { STATUS } from '../../support/fake-admin.ts'
+import { createFakeAdmin } from '../../support/fake-admin.ts'
 import { serveGateway } from '../../support/gateway.ts'
-import { MemoryPeerStore } from '../../support/memory-peer-store.ts'
 
 /** Between pings: nobody waits long for a sign of life. */
 const HEARTBEAT_MS = 20
@@ -24,15 +21,6 @@ export async function serveQuickGateway(t: TestContext) {
   })
   const { url, device, devices, password, gateway, phone } = served
   t.after(() => gateway.closeStreams())
-  const admin = createDeviceAdmin({
-    devices,
-    status: async () => STATUS,
-    linkBase: () => ({ url, warning: undefined }),
-    hasPhonePage: true,
-    countStreams: (id) => gateway.countStreams(id),
-    refusalsOf: () => undefined,
-    peers: createIdlePeers(new MemoryPeerStore()),
-    close: async () => undefined,
-  })
+  const admin = await createFakeAdmin({ url }, true, devices)
   return { url, admin, phone, device, credentials: { user: device.username, pwd: password } }
 }

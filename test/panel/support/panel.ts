@@ -53,6 +53,12 @@ export async function openPanel(
   return { daemon, ...watched, pairPhone: daemon.phone }
 }
 
+/** A panel, and a phone of its daemon. */
+export async function openWithPhone(t: TestContext) {
+  const panel = await openPanel(t, { devices: ['Pixel'] })
+  return { panel, phone: await panel.pairPhone('Pixel') }
+}
+
 /** What the panel shows of the current item. */
 export function itemOf({ page }: Pick<OpenPanel, 'page'>): Locator {
   return page.getByRole('region', { name: 'Current item' })

@@ -6,6 +6,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ByteSource } from '../../../src/client/server.ts'
 import { MIB } from '../../../src/core/limits.ts'
+import { sha256Of } from '../../support/hashes.ts'
 
 export interface LargeFile extends ByteSource {
   /** In hex. */
@@ -41,10 +42,7 @@ export function makeLargeFile(mebibytes: number): LargeFile {
 export async function hashOnlyFile(folder: string): Promise<string> {
   const [name = '', ...others] = await readdir(folder)
   if (others.length > 0) throw new Error(`There are ${others.length + 1} files in ${folder}`)
-  const hash = createHash('sha256')
-  const bytes = createReadStream(join(folder, name), { highWaterMark: MIB })
-  for await (const chunk of bytes) hash.update(chunk)
-  return hash.digest('hex')
+  return sha256Of(createReadStream(join(folder, name), { highWaterMark: MIB }))
 }
 
 /** Bytes of the largest file in a folder so far. */

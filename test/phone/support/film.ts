@@ -21,6 +21,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { addressOf } from './phone-page.ts'
 import { layWire, type Wire } from './wire.ts'
 import { execute } from '../../support/execute.ts'
+import { sha256Of } from '../../support/hashes.ts'
 
 export const MIB: number = 2 ** 20
 
@@ -112,17 +113,11 @@ export async function pushFilm(t: TestContext, { fetch }: Phone): Promise<Film> 
 export async function hashOfItem({ document, fetch }: Phone): Promise<string> {
   const { dataName } = await document()
   const { body } = await fetch(`/file/${encodeURIComponent(String(dataName))}`)
-  return hashOf(body ?? [])
+  return sha256Of(body ?? [])
 }
 
 export function hashOfFile(path: string): Promise<string> {
-  return hashOf(createReadStream(path))
-}
-
-async function hashOf(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<string> {
-  const hash = createHash('sha256')
-  for await (const chunk of chunks) hash.update(chunk)
-  return hash.digest('hex')
+  return sha256Of(createReadStream(path))
 }
 
 /** Ends a daemon without a word. */

@@ -3,9 +3,9 @@
  * @module
  */
 
-import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
+import { sha256Of } from './hashes.ts'
 
 const STRETCH = 4 * 1024 * 1024
 
@@ -21,12 +21,5 @@ export async function makeLargeFile(path: string, size: number): Promise<LargeFi
   for (let at = 0; at < size; at += STRETCH) await file.write(`stretch at ${at}`, at)
   await file.truncate(size)
   await file.close()
-  return { path, size, sha256: await hashOf(createReadStream(path)) }
-}
-
-export async function hashOf(bytes: AsyncIterable<unknown>): Promise<string> {
-  const hash = createHash('sha256')
-  // Streams of bytes without an encoding give buffers.
-  for await (const chunk of bytes) hash.update(chunk as Buffer)
-  return hash.digest('hex')
+  return { path, size, sha256: await sha256Of(createReadStream(path, { highWaterMark: STRETCH })) }
 }
