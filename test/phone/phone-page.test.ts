@@ -11,6 +11,19 @@ const NAME_OF_FOCUSED = `{
   ariaLabel ?? labels?.[0]?.textContent ?? textContent
 }`
 
+/** Drops a file, and notes what is sent. */
+const DROP = `{
+  globalThis.puts = []
+  const { open } = XMLHttpRequest.prototype
+  XMLHttpRequest.prototype.open = function (method, url) {
+    puts.push(new URL(url).pathname)
+    return open.call(this, method, url)
+  }
+  const dataTransfer = new DataTransfer()
+  dataTransfer.items.add(new File(['x'], 'dropped.txt'))
+  document.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }))
+}`
+
 describe('the phone page', needs('chromium'), () => {
   // Protocol: opens the [phone page]
   it('takes the credentials out of its address, and keeps them over a reload', async (t) => {
@@ -71,6 +84,10 @@ describe('the phone page', needs('chromium'), () => {
     await page.locator('[data-way=live]').waitFor()
     assert.equal(JSON.parse(await kept()).user, second.username)
     await page.getByText('still here').waitFor()
+    // What is dropped there is sent once, by the account that the page has now.
+    await page.evaluate(DROP)
+    await page.getByText('Sent', { exact: true }).waitFor()
+    assert.deepEqual(await page.evaluate('puts'), ['/file/dropped.txt'])
     await daemon.run('revoke', second.id)
     await page.getByText('This phone was disconnected').waitFor()
     assert.equal(await page.getByText('still here').count(), 0)

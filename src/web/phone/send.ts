@@ -6,7 +6,7 @@
 
 import { batchHeaders, newBatch } from '../../client/batch.ts'
 import { ClientError, mayPass } from '../../client/client-error.ts'
-import { button, h, setText } from '../shared/dom.ts'
+import { button, h, inOrder, setText } from '../shared/dom.ts'
 import { failureOf } from '../shared/request.ts'
 import { FileUpload, type Progress } from '../shared/file-upload.ts'
 import { heldBy, Persistence, type Held } from '../shared/persistence.ts'
@@ -71,11 +71,15 @@ export function createSendView(text: string, onAway: () => void) {
     event.preventDefault()
     sendFiles(pasted)
   })
-  document.addEventListener('dragover', (event) => event.preventDefault())
-  document.addEventListener('drop', (event) => {
-    event.preventDefault()
-    sendFiles(event.dataTransfer?.files ?? [])
-  })
+  document.addEventListener('dragover', (event) => event.preventDefault(), stop)
+  document.addEventListener(
+    'drop',
+    (event) => {
+      event.preventDefault()
+      sendFiles(event.dataTransfer?.files ?? [])
+    },
+    stop,
+  )
 
   async function sendText() {
     const text = field.value
@@ -245,7 +249,14 @@ function createUpload(file: File, { batch, number, stop, onChange }: UploadOptio
   const bar = h('progress', { max: Math.max(file.size, 1), value: 0, 'aria-label': file.name })
   const note = h('p', { class: 'note', role: 'status' }, strings.waiting)
   const act = button('✕', () => cancel(), { 'aria-label': `${strings.cancel}: ${file.name}` })
-  const row = h('li', {}, h('p', { class: 'name', dir: 'auto' }, file.name), act, bar, note)
+  const row = h(
+    'li',
+    {},
+    h('p', { class: 'name', dir: 'auto' }, inOrder(file.name)),
+    act,
+    bar,
+    note,
+  )
   const abort = new AbortController()
   const { signal } = abort
   let hasFailed = false

@@ -39,6 +39,9 @@ export async function send(
 export async function ask(door: Door, path: string, init: RequestInit = {}): Promise<Response> {
   const response = await send(door, path, init)
   if (response.ok) return response
+  // Only the daemon can say that it does not know these credentials any more.
+  const isProblem = response.headers.get('Content-Type') === 'application/problem+json'
+  if (response.status === 401 && !isProblem) unreachable()
   throw refusalOf(response.status)
 }
 
