@@ -16,6 +16,15 @@ import { type SecureContext, TLSSocket } from 'node:tls'
 import type { Clock } from '../lib/clock.ts'
 import { EncryptedFlow, EncryptedTurns } from './encrypted-flow.ts'
 
+/**
+ * Bytes that are encrypted at a time. What is encrypted is a copy, which waits for a client that
+ * does not read; until then many share the same bytes.
+ */
+const MAX_WRITE: number = 32 * 1024
+
+/** What Node calls the encoding of bytes, which its types do not know. */
+const BYTES = 'buffer' as BufferEncoding
+
 /** The first byte of every record that may begin a handshake: RFC 8446 section 5.1. */
 const HANDSHAKE_RECORD = 22
 
@@ -59,6 +68,7 @@ export class Handshakes {
       secureContext: this.#context(),
       ALPNProtocols: ['http/1.1'],
     })
+    encryptGradually(secured)
     const giveUp = (): void => void secured.destroy()
     secured.on('error', giveUp).on('end', giveUp)
     // The event of a server that makes its handshakes itself; it comes once.
@@ -67,5 +77,52 @@ export class Handshakes {
       onSecure(secured)
       secured.off('error', giveUp).off('end', giveUp)
     })
+  }
+}
+
+type Done = (error?: Error | null) => void
+
+interface Written {
+  readonly chunk: Buffer | string
+  readonly encoding: BufferEncoding
+}
+
+/**
+ * Has a socket encrypt what is written as its client reads. No class: what bundles load late, they
+ * can make and not extend.
+ */
+function encryptGradually(socket: TLSSocket): void {
+  const write = socket._write.bind(socket)
+  const writeAll = socket._writev?.bind(socket)
+
+  function pour(pieces: Iterator<Buffer, void>, done: Done): void {
+    const { value: piece } = pieces.next()
+    if (piece === undefined) {
+      done()
+      return
+    }
+    write(piece, BYTES, (error) => {
+      if (error) done(error)
+      else pour(pieces, done)
+    })
+  }
+
+  socket._write = (chunk: Buffer | string, encoding: BufferEncoding, done: Done): void => {
+    if (chunk.length <= MAX_WRITE) write(chunk, encoding, done)
+    else pour(piecesOf([{ chunk, encoding }]), done)
+  }
+  socket._writev = (chunks: Written[], done: Done): void => {
+    const length = chunks.reduce((sum, { chunk }) => sum + chunk.length, 0)
+    if (length <= MAX_WRITE) writeAll?.(chunks, done)
+    else pour(piecesOf(chunks), done)
+  }
+}
+
+function* piecesOf(chunks: readonly Written[]): Generator<Buffer, void> {
+  for (const { chunk, encoding } of chunks) {
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk
+    for (let start = 0; start < bytes.length; start += MAX_WRITE) {
+      yield bytes.subarray(start, start + MAX_WRITE)
+    }
   }
 }

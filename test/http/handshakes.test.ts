@@ -326,6 +326,27 @@ describe('a server with TLS', () => {
     assert.notEqual((await client.readToEnd()).length, long.length)
   })
 
+  it('encrypts no more of an answer than its client reads', async (t) => {
+    const long = Buffer.alloc(16 * MIB, 'x')
+    const answer = route('GET', '/long', () => ({ status: 200, body: long }))
+    const { shake } = await serve(t, { publicRoutes: [answer] })
+    const before = process.memoryUsage.rss()
+    const clients: RawClient[] = []
+    for (let count = 0; count < 10; count++) {
+      const client = new RawClient(await shake())
+      clients.push(client)
+      await client.send(PUBLIC.replace('/public', '/long')).readUntil('\r\n\r\n')
+      client.socket.pause()
+    }
+    const grown = (process.memoryUsage.rss() - before) / MIB
+    assert.ok(grown < 80, `${grown.toFixed(0)} MiB for ${clients.length} of 16 MiB`)
+    for (const { socket } of clients) socket.resume()
+    for (const client of clients) {
+      const read = await client.readBytes(long.length)
+      assert.ok(read === 'x'.repeat(long.length))
+    }
+  })
+
   it('takes a full record whose end comes later', async (t) => {
     const { shake, shakeRaw } = await serve(t, { clock: new FakeClock() })
     const { client, socket, records } = await shakeRaw()

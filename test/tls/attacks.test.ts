@@ -13,10 +13,15 @@ await import('../http/framing.test.ts')
 await import('../http/pipelining.test.ts')
 await import('../http/held-bytes.test.ts')
 await import('../faults/slow-clients.test.ts')
+await import('../faults/uploads.test.ts')
 
 if (isNight) {
   await import('../faults/framing.test.ts')
   // Floods of connections, resets in the middle of requests, few descriptors.
   await import('../faults/connections.test.ts')
   await import('../faults/live-fuzz.test.ts')
+  // Guesses, uploads that go on, and gigabytes that nobody reads.
+  await import('../faults/logins.test.ts')
+  await import('../faults/resumable-uploads.test.ts')
+  await import('../faults/load.test.ts')
 }
