@@ -363,9 +363,11 @@ describe('GET /SyncClipboardHub', () => {
       const served = await serve(t)
       const client = await HubClient.open(t, served)
       const idle = await HubClient.connect(t, served)
-      const changed = served.devices[change](served.device.id)
-      assert.equal(served.gateway.countStreams(served.device.id), 0)
-      await changed
+      const { id } = served.device
+      const open: number[] = []
+      served.devices.onCredentialGone(() => open.push(served.gateway.countStreams(id)))
+      await served.devices[change](id)
+      assert.deepEqual(open, [0])
       for (const one of [client, idle]) {
         assert.deepEqual(await one.hear(), [HUB_FAREWELL])
         assert.equal(await one.end(), 1001)
