@@ -44,12 +44,11 @@ const CHALLENGE = ['WWW-Authenticate', 'Scan realm="clipgate"']
 const WAY = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="viewport" content="width=device-width">
 <meta name="color-scheme" content="light dark">
 <title>clipgate</title>
 <h1>clipgate</h1>
-<p><a href="phone">Open the page for phones</a></p>
-<p lang="zh-CN"><a href="phone">打开手机页面</a></p>
+<p><a href="phone">Open the page for phones 打开手机页面</a>
 `
 
 /** Leads on who types the bare address into a browser; programs are told the problem. */
