@@ -82,7 +82,7 @@ export const GUARDS: Readonly<Record<BudgetId, Guard>> = {
   'B23 pull': { file: 'https', limit: 0.2, because: SHARES_CORES },
   'B23 push': { file: 'https', limit: 0.2, because: SHARES_CORES },
   'B23 handshake': { file: 'https', limit: 15 },
-  'B23 idle': { file: 'https', limit: 4, because: 'three processes, after a short rest' },
+  'B23 idle': { file: 'https', limit: 3, because: 'three processes, after a short rest' },
   'B19 pull': { ...MEMBERS, limit: 0.3, because: TWO_DAEMONS },
   'B19 pull cost': { ...MEMBERS, limit: 1.6, because: SHORT_FILE },
   'B19 push': { ...MEMBERS, limit: 0.3, because: TWO_DAEMONS },
