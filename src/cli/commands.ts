@@ -1,6 +1,5 @@
 /** The table of commands, each of which is loaded when it is run. @module */
 
-import { MAX_BATCH_UPLOADS } from '../core/limits.ts'
 import type { OptionSpec } from './arguments.ts'
 import { JSON_FLAG, type Command } from './command.ts'
 import { SERVE } from './serve.ts'
@@ -251,7 +250,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       'clipgate push --link-file link.txt photo.jpg',
     ],
     options: { ...LINK_OPTIONS, ...JSON_FLAG },
-    operands: [0, MAX_BATCH_UPLOADS],
+    operands: [0, Infinity],
     settings: 'unread',
     run: async (call) => (await import('./push.ts')).runPush(call),
   },

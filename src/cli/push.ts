@@ -6,6 +6,7 @@ import { basename, resolve } from 'node:path'
 import type { Client } from '../client/connect.ts'
 import type { FileToPush } from '../client/push.ts'
 import { toDataName } from '../core/data-name.ts'
+import { MAX_BATCH_UPLOADS } from '../core/limits.ts'
 import { countOf } from '../lib/count-of.ts'
 import { formatBytes } from '../lib/format-bytes.ts'
 import { wordsOf } from '../lib/system-error.ts'
@@ -35,6 +36,10 @@ export async function runPush(call: Invocation): Promise<number> {
   const files = args.operands
   if (files.some((file) => LINK.test(file))) {
     throw new UsageError([`Cannot push that: ${LINK_ON_STDIN}, or from --link-file`])
+  }
+  if (files.length > MAX_BATCH_UPLOADS) {
+    const problem = `at most ${MAX_BATCH_UPLOADS} can be one item; make an archive of them first`
+    throw new UsageError([`Cannot push ${countOf(files.length, 'file')}: ${problem}`])
   }
   const pushed = await withInput(shell, async (input) => {
     const { client } = await chooseClient(call, input)

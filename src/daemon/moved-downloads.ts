@@ -22,7 +22,8 @@ export function movedDownloads(environment: Environment): string | undefined {
   try {
     // A query prints what the code page of the console has, and loses other letters.
     const file = join(folder, 'folders.reg')
-    const options = { stdio: 'ignore', timeout: TIMEOUT_MS, windowsHide: true } as const
+    const limit = { timeout: TIMEOUT_MS, killSignal: 'SIGKILL' } as const
+    const options = { stdio: 'ignore', ...limit, windowsHide: true } as const
     execFileSync(join(root, 'System32', 'reg.exe'), ['export', KEY, file, '/y'], options)
     return findDownloads(readFileSync(file, 'utf16le'), environment)
   } catch {

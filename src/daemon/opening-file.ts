@@ -10,10 +10,11 @@
  */
 
 import { readlink, symlink, unlink } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, isAbsolute, join } from 'node:path'
 import { renameOver, replaceFile, temporaryPath } from '../lib/atomic-file.ts'
 import type { Clock } from '../lib/clock.ts'
 import { describeFailure } from '../lib/describe-failure.ts'
+import { statsOf } from '../lib/find-untrusted.ts'
 import { findSandbox } from '../lib/open-path.ts'
 import { hasCode } from '../lib/system-error.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -36,6 +37,9 @@ export async function writeOpeningFile(
   const known = join(dataDir, NAME)
   const sandbox = await findSandbox('text/html', where)
   const path = sandbox === undefined ? known : join(sandbox, `clipgate-${NAME}`)
+  if ((await statsOf(known))?.isDirectory() === true) {
+    throw new Error(`Cannot open the panel: ${known} is a folder; move it away`)
+  }
   const earlier = await targetOf(known)
   if (earlier !== undefined && earlier !== path) await unlinkIfThere(earlier)
   // Before the file: the daemon finds by the link what it has to remove.
@@ -81,9 +85,13 @@ export class OpeningFile {
   }
 }
 
-/** Where a link leads; `undefined` for anything else, and nothing. */
-function targetOf(path: string): Promise<string | undefined> {
-  return readlink(path).catch(() => undefined)
+/** Where a link of ours leads; `undefined` for anything else, and nothing. */
+async function targetOf(path: string): Promise<string | undefined> {
+  const found = await statsOf(path)
+  if (found?.isSymbolicLink() !== true) return undefined
+  const target = await readlink(path)
+  // Whatever else stands in its place, it is not ours to remove.
+  return isAbsolute(target) && basename(target) === `clipgate-${NAME}` ? target : undefined
 }
 
 async function replaceLink(path: string, target: string): Promise<void> {

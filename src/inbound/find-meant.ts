@@ -72,7 +72,10 @@ export function findMeant(
   const stored = [latest.current, latest.binary].filter((candidate) => candidate !== undefined)
   if (bytes.kind === 'batch') {
     // The answer to the first such document was lost.
-    const made = stored.find(({ item }) => item.batch === bytes.batch)
+    const made = stored.find(
+      ({ item, blob }) =>
+        item.batch === bytes.batch && (blob?.members?.length ?? 1) === bytes.numbers.length,
+    )
     if (made === undefined) throw nothingStaged()
     return { kind: 'known', stored: made }
   }

@@ -56,7 +56,8 @@ export async function findSandbox(
 ): Promise<string | undefined> {
   if (platform === 'darwin' || platform === 'win32') return undefined
   const args = ['query', 'default', type]
-  const options = { env: environment, timeout: ASKING_MS }
+  // As a shell script it may wait for a program of the desktop, and keep a gentler signal waiting.
+  const options = { env: environment, timeout: ASKING_MS, killSignal: 'SIGKILL' } as const
   // Where the desktop cannot be asked, all is as without a sandbox.
   const asked = promisify(execFile)('xdg-mime', args, options).catch(() => ({ stdout: '' }))
   const [, entry, snap] = DESKTOP_ENTRY.exec((await asked).stdout.trim()) ?? []

@@ -63,6 +63,14 @@ describe('clipgate push and pull', () => {
     assert.deepEqual(await readFile(join(cwd, 'a photo #1% (2).bin')), bytes)
   })
 
+  it('say how many files can be one item, before any is sent', async (t) => {
+    const { withLink, cwd } = await open(t)
+    await writeFile(join(cwd, 'a'), 'a')
+    const { code, errors } = await withLink(['push', ...Array.from({ length: 501 }, () => 'a')])
+    assert.equal(code, 2)
+    assert.match(errors.join('\n'), /^Cannot push 501 files: at most 500 can be one item; make an/)
+  })
+
   it('go on with a large file when a proxy on the way has once an error of its own', async (t) => {
     const { url, device, password, cwd, run, phone } = await open(t, serveUploads)
     const wire = await layWire(t, url)

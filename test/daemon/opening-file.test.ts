@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { OpeningFile, writeOpeningFile } from '../../src/daemon/opening-file.ts'
@@ -51,6 +51,26 @@ describe('the file that leads a browser to the panel', () => {
       await new OpeningFile(folder, { clock: new FakeClock(), logger }).remove()
       assert.deepEqual([await readdir(folder), await readdir(sandbox), logger.text], [[], [], ''])
     }
+  })
+
+  it('is never what somebody else has put behind a link in its place', async (t) => {
+    const [folder, other] = [await temporaryFolder(t), await temporaryFolder(t)]
+    const mine = join(other, 'mine.html')
+    await writeFile(mine, 'mine')
+    const logger = new CaptureLogger()
+    await symlink(mine, join(folder, 'open-panel.html'))
+    await new OpeningFile(folder, { clock: new FakeClock(), logger }).remove()
+    assert.deepEqual([await readdir(folder), await readdir(other)], [[], ['mine.html']])
+    await symlink(mine, join(folder, 'open-panel.html'))
+    await writeOpeningFile(folder, URL, WHERE)
+    assert.equal(await readFile(mine, 'utf8'), 'mine')
+    assert.equal(logger.text, '')
+  })
+
+  it('is refused in words where a folder has its place', async (t) => {
+    const folder = await temporaryFolder(t)
+    await mkdir(join(folder, 'open-panel.html'))
+    await assert.rejects(writeOpeningFile(folder, URL, WHERE), /open-panel\.html is a folder; move/)
   })
 
   it('that cannot be removed is in the log, and stops nothing', async (t) => {

@@ -78,6 +78,8 @@ describe('files that a phone sends at once', () => {
       // The phone has not heard the answer, and asks again.
       assert.equal((await after.pushBatch(batch, [1, 2, 3, 4, 5])).status, 200)
       assert.deepEqual(await unzip(await after.download()), IN_ZIP)
+      // Files that it has not are not said to be in it.
+      assert.equal((await after.pushBatch(batch, [1, 2, 3, 4, 5, 6])).status, 404)
       await after.pushFile('File', 'other.bin', Buffer.from('other'))
       assert.equal(await third.stop(), 0)
       // The list and the uploads went with the item.

@@ -113,24 +113,36 @@ export function escapeXml(text: string): string {
     .replaceAll('"', '&quot;')
 }
 
+/** A manager gives a service that starts or stops 90 s, unless told otherwise. */
+const PATIENCE_MS = 120_000
+
 /**
  * Runs a program, and resolves to what it prints.
  *
- * @throws {CommandError} with the first line of what the program complained of.
+ * @param patienceMs The time that it may take; then it is killed.
+ * @throws {CommandError} with the first line of what the program complained of, or when it takes
+ *   too long.
  */
 export async function runProgram(
   environment: Surroundings['environment'],
   program: string,
   args: readonly string[],
+  patienceMs: number = PATIENCE_MS,
 ): Promise<string> {
   try {
-    const options = { env: environment, windowsHide: true }
+    const limit = { timeout: patienceMs, killSignal: 'SIGKILL' } as const
+    const options = { env: environment, windowsHide: true, ...limit }
     return (await promisify(execFile)(program, [...args], options)).stdout
   } catch (cause) {
     if (hasCode(cause, 'ENOENT')) {
       const message = `Cannot reach what starts programs here: there is no ${program}`
       const page = pagePath('docs/guides/install.md')
       throw new CommandError(`${message}; ${page} has recipes for other systems`, { cause })
+    }
+    if (cause instanceof Error && 'killed' in cause && cause.killed === true) {
+      const seconds = Math.ceil(patienceMs / 1000)
+      const problem = `${program} has not ended within ${seconds} s; try again`
+      throw new CommandError(`Cannot manage the service: ${problem}`, { cause })
     }
     const said = cause instanceof Error && 'stderr' in cause ? String(cause.stderr).trim() : ''
     const reason = said.split('\n')[0] || 'nothing'

@@ -35,7 +35,11 @@ export async function keepOthersOut(
   if (!way.startsWith('..') && !win32.isAbsolute(way)) return
   const program = join(environment['SystemRoot'] ?? 'C:\\Windows', 'System32', 'icacls.exe')
   const icacls = async (...args: readonly string[]) =>
-    promisify(execFile)(program, [path, ...args], { timeout: TIMEOUT_MS, windowsHide: true })
+    promisify(execFile)(program, [path, ...args], {
+      timeout: TIMEOUT_MS,
+      killSignal: 'SIGKILL',
+      windowsHide: true,
+    })
   const { stdout } = await icacls()
   // Marks, in each language, a right that comes from the folder above.
   if (!stdout.includes('(I)')) return
