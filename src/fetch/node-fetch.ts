@@ -38,6 +38,9 @@ const MAX_IDLE_SOCKETS = 2
 /** Answers that have no body, whatever their headers say (RFC 9110, 15). */
 const BODILESS: readonly number[] = [204, 205, 304]
 
+/** A file that was written to is not read any further. */
+const CHANGED = 'it may have changed meanwhile; try again'
+
 /** Sends requests over connections of its own. */
 export interface NodeFetch {
   readonly fetch: Send
@@ -127,7 +130,9 @@ async function send(
   const all = { ...headers, ...sized }
   const options: CheckedRequest = { method, headers: all, signal, givenUp: signal, agent }
   const outgoing = request(target, options)
+  let refuse: (error: ClientError) => void = () => {}
   const answered = new Promise<Answer>((resolve, reject) => {
+    refuse = reject
     outgoing.on('response', (answer) => {
       resolve({ answer, long: method === 'GET' ? takeLongBody(answer) : undefined })
     })
@@ -138,7 +143,8 @@ async function send(
   if (body === undefined || body instanceof Uint8Array) {
     outgoing.end(body)
   } else {
-    const source = Readable.from(body.stream() as AsyncIterable<Uint8Array>)
+    const chunks = body.stream() as AsyncIterable<Uint8Array>
+    const source = Readable.from(exactly(chunks, body.size, refuse), { objectMode: false })
     // A failure on the way ends the request, whose error is the one that counts; and an early
     // answer ends the sending.
     pipeline(source, outgoing, { signal }).catch((error: Error) => outgoing.destroy(error))
@@ -148,6 +154,37 @@ async function send(
     )
   }
   return toResponse(await answered)
+}
+
+/**
+ * Passes a body on that has the length that was announced: whoever waits for bytes that never come
+ * waits long.
+ *
+ * @param refuse Told first when it cannot be read, or has become another: the request that breaks
+ *   off then has an error that says less, or none where there is no connection yet.
+ */
+async function* exactly(
+  chunks: AsyncIterable<Uint8Array>,
+  size: number,
+  refuse: (error: ClientError) => void,
+): AsyncGenerator<Uint8Array, void> {
+  let left = size
+  const iterator = chunks[Symbol.asyncIterator]()
+  try {
+    while (left >= 0) {
+      // What is thrown at a `yield` is a failure of the connection.
+      const next = await iterator.next().catch(() => undefined)
+      if (next?.done === true) break
+      left = next === undefined ? -1 : left - next.value.length
+      if (next !== undefined && left >= 0) yield next.value
+    }
+  } finally {
+    await iterator.return?.()
+  }
+  if (left === 0) return
+  const error = new ClientError('SOURCE_UNREADABLE', { reason: CHANGED })
+  refuse(error)
+  throw error
 }
 
 interface Answer {

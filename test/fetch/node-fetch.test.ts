@@ -71,6 +71,51 @@ function saw({ requests, decryptedBytes }: TlsServer): readonly unknown[] {
   return [...requests, decryptedBytes]
 }
 
+describe('a body that is not what was announced', () => {
+  const source = (size: number, pieces: readonly (string | Error)[]): ByteSource => ({
+    size,
+    type: '',
+    slice: () => source(size, pieces),
+    stream: async function* () {
+      for (const piece of pieces) {
+        if (piece instanceof Error) throw piece
+        yield Buffer.from(piece)
+      }
+    },
+  })
+
+  it('ends the request at once, saying so, whether it is longer, shorter or cannot be read', async (t) => {
+    const port = await listen(
+      t,
+      createServer((request) => void request.resume()),
+    )
+    const url = `http://127.0.0.1:${port}/`
+    const signal = new AbortController().signal
+    for (const pieces of [['four', 'more'], ['fou'], [], ['fo', new Error('changed')]]) {
+      const sent = openFetch(t).fetch(url, {
+        ...{ method: 'PUT', headers: {}, signal },
+        body: source(4, pieces),
+      })
+      await assert.rejects(sent, { code: 'SOURCE_UNREADABLE' })
+    }
+  })
+
+  it('is not to blame for a connection that breaks', async (t) => {
+    const port = await listen(
+      t,
+      createServer((request) => void request.socket.destroy()),
+    )
+    const url = `http://127.0.0.1:${port}/`
+    const body = source(
+      1e9,
+      Array.from({ length: 1000 }, () => 'x'.repeat(1e6)),
+    )
+    const { signal } = new AbortController()
+    const sent = openFetch(t).fetch(url, { method: 'PUT', headers: {}, signal, body })
+    await assert.rejects(sent, TypeError)
+  })
+})
+
 describe('a link with https', needs('openssl', 'faketime'), () => {
   it('takes certificates of authorities that the machine trusts, for the right name', async (t) => {
     const folder = await temporaryFolder(t)
