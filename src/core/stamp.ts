@@ -46,7 +46,7 @@ export interface Place {
   readonly hash: string
 }
 
-/** Of two items with one stamp, as earlier versions left some, the same is later everywhere. */
+/** Where earlier versions left two items with one stamp, the same is later everywhere. */
 export function comparePlaces(a: Place, b: Place): number {
   return compareStamps(a.stamp, b.stamp) || (a.hash < b.hash ? -1 : Number(a.hash > b.hash))
 }

@@ -8,7 +8,7 @@ import fc, { forAllAsync } from '../support/property.ts'
 import { defer } from '../support/defer.ts'
 import { Mailbox } from '../support/mailbox.ts'
 import { done, openFake, text, watchedPause, type OpenOptions } from './support/open-reconciler.ts'
-import { blobOf } from '../support/memory-blob-store.ts'
+import { blobOf } from '../support/memory-blob.ts'
 import { watched } from './x11/support/watched-blob.ts'
 
 /** The clipboard of a system, and of the daemon over it. */

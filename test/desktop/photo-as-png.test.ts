@@ -8,7 +8,7 @@ import { PNG } from 'pngjs'
 import { canBePng, photoAsPng, pngFormats } from '../../src/desktop/photo-as-png.ts'
 import type { PhotoTask } from '../../src/desktop/photo-task.ts'
 import { readWhole } from '../../src/lib/read-bytes.ts'
-import { blobOf } from '../support/memory-blob-store.ts'
+import { blobOf } from '../support/memory-blob.ts'
 import fc from '../support/property.ts'
 
 const require = createRequire(import.meta.url)

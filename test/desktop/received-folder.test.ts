@@ -24,7 +24,7 @@ import { openBlobStore } from '../storage/support/open-stores.ts'
 import { streamOf } from '../support/byte-streams.ts'
 import { sha256 } from '../support/hashes.ts'
 import { fileItem, groupItem, textItem } from '../support/latest-item-contract.ts'
-import { blobOf } from '../support/memory-blob-store.ts'
+import { blobOf } from '../support/memory-blob.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const asRoot = { skip: process.geteuid?.() === 0 ? false : 'skipped: needs root' } as const

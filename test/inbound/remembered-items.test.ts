@@ -5,12 +5,12 @@ import { ChangeHub } from '../../src/inbound/change-hub.ts'
 import { ClipboardPipeline } from '../../src/inbound/clipboard-pipeline.ts'
 import { RememberedItems } from '../../src/inbound/remembered-items.ts'
 import { MAX_RECENT_BYTES, MIB } from '../../src/core/limits.ts'
-import { only, readWhole } from '../../src/lib/read-bytes.ts'
+import { readWhole } from '../../src/lib/read-bytes.ts'
 import type { InboundItem, Origin } from '../../src/ports/inbound-pipeline.ts'
 import type { LatestItem, StoredItem } from '../../src/ports/latest-item.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
 import { FakeClock } from '../support/fake-clock.ts'
-import { MemoryBlobStore } from '../support/memory-blob-store.ts'
+import { blobOf, memoryBlobs } from '../support/memory-blob.ts'
 import fc, { forAllAsync } from '../support/property.ts'
 
 const COPY: Origin = { kind: 'clipboard' }
@@ -18,7 +18,6 @@ const PHONE = { kind: 'device', deviceId: 'did_1' } as const
 const OWNER = { kind: 'device', deviceId: 'owner' } as const
 
 function setUp(most = 20, maxBytes: number = MAX_RECENT_BYTES) {
-  const blobs = new MemoryBlobStore()
   let current: StoredItem | undefined
   // No disk: thousands of items come here.
   const latest: LatestItem = {
@@ -43,7 +42,7 @@ function setUp(most = 20, maxBytes: number = MAX_RECENT_BYTES) {
   })
   const recent = new RememberedItems({
     inbound,
-    blobs,
+    blobs: memoryBlobs,
     devices,
     logger,
     most,
@@ -79,7 +78,7 @@ function setUp(most = 20, maxBytes: number = MAX_RECENT_BYTES) {
   }
 
   async function pushBytes(type: 'Image' | 'File' | 'Group', dataName: string, bytes: Uint8Array) {
-    const blob = await blobs.receive(only(bytes), { maxBytes: bytes.length })
+    const blob = await blobOf(bytes)
     await push({
       type,
       text: dataName,
@@ -90,7 +89,7 @@ function setUp(most = 20, maxBytes: number = MAX_RECENT_BYTES) {
 
   const listed = () =>
     recent.list.map(({ type, text, dataName }) => (type === 'Text' ? text : dataName))
-  return { recent, blobs, latest, push, pushBytes, listed, settle, clock }
+  return { recent, latest, push, pushBytes, listed, settle, clock }
 }
 
 describe('RememberedItems', () => {
@@ -201,10 +200,10 @@ describe('RememberedItems', () => {
   })
 
   it('counts the texts that come with files', async () => {
-    const { push, blobs, recent } = setUp(10_000)
+    const { push, recent } = setUp(10_000)
     const text = 'x'.repeat(100_000)
     for (let index = 0; index < 2200; index += 1) {
-      const blob = await blobs.receive(only(randomBytes(10)), { maxBytes: 10 })
+      const blob = await blobOf(randomBytes(10))
       const bytes = { kind: 'received', blob, mediaType: 'a/b' } as const
       await push({ type: 'File', text, dataName: `${index}`, bytes })
     }

@@ -307,7 +307,7 @@ class CircleModel {
     for (const { process } of this.#members) {
       const { ids } = process.log
       const after = ids.slice(ids.lastIndexOf(String(contentId)) + 1)
-      // Of the later stamp.
+      // It may have the later stamp.
       if (after[0] === 'resync') after.shift()
       assert.deepEqual(after, pushed, process.name)
     }
@@ -353,7 +353,7 @@ function latestOf(pushes: readonly Push[]): Push {
     if (push.stamp === undefined) return latest
     if (latest.stamp === undefined) return push
     const order = compareStamps(push.stamp, latest.stamp)
-    // Of those with one stamp, the one with the greatest hash.
+    // With one stamp, the one with the greatest hash.
     return order > 0 || (order === 0 && sha256(push.text) > sha256(latest.text)) ? push : latest
   })
 }

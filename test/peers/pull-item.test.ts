@@ -5,7 +5,7 @@ import { MIB } from '../../src/core/limits.ts'
 import { openClient } from '../../src/peers/open-client.ts'
 import { pullItem } from '../../src/peers/pull-item.ts'
 import { PASSWORD, startFakeGateway, USER } from '../client/support/fake-gateway.ts'
-import { MemoryBlobStore } from '../support/memory-blob-store.ts'
+import { memoryBlobs } from '../support/memory-blob.ts'
 import { LASTING, PASSING } from '../support/passing-statuses.ts'
 import { quickClock } from '../support/quick-clock.ts'
 import { sha256 } from '../support/hashes.ts'
@@ -54,7 +54,7 @@ async function pullPast(
           return undefined as never
         },
       },
-      blobs: new MemoryBlobStore(),
+      blobs: memoryBlobs,
       clock: quickClock,
       circleTime: { believes: () => true },
       maxFileBytes: BYTES.length,

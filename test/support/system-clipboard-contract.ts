@@ -17,7 +17,7 @@ import {
 } from '../desktop/support/open-reconciler.ts'
 import type { Mailbox } from './mailbox.ts'
 import { temporaryFile } from './temporary-folder.ts'
-import { blobOf } from './memory-blob-store.ts'
+import { blobOf } from './memory-blob.ts'
 
 /** Another program on the same desktop. */
 interface Elsewhere {

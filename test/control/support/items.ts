@@ -4,12 +4,11 @@
  */
 
 import { contentIdOf } from '../../../src/hashing/content-id.ts'
-import { only } from '../../../src/lib/read-bytes.ts'
 import type { Blob } from '../../../src/ports/blob.ts'
 import type { StoredItem } from '../../../src/ports/latest-item.ts'
 import type { RecentItem } from '../../../src/ports/panel.ts'
 import * as items from '../../support/latest-item-contract.ts'
-import { MemoryBlobStore } from '../../support/memory-blob-store.ts'
+import { blobOf } from '../../support/memory-blob.ts'
 
 export async function textItem(text: string): Promise<StoredItem> {
   return { item: await items.textItem(text), blob: undefined }
@@ -26,7 +25,7 @@ export interface BytesItem {
 
 export async function bytesItem(known: BytesItem): Promise<StoredItem> {
   const { type = 'Image', dataName = 'a.png', mediaType = 'image/png', bytes } = known
-  const blob = await new MemoryBlobStore().receive(only(bytes), { maxBytes: bytes.length })
+  const blob = await blobOf(bytes)
   const { size = bytes.length } = known
   const contentId = await contentIdOf(type, blob.digests.blake3)
   const item = { ...(await items.fileItem(dataName, blob)), type, mediaType, size, contentId }

@@ -13,7 +13,7 @@ import {
   sweepExchangeFiles,
   withExchangeFile,
 } from '../../../src/desktop/helper/exchange-file.ts'
-import { blobOf } from '../../support/memory-blob-store.ts'
+import { blobOf } from '../../support/memory-blob.ts'
 
 const INCOMPLETE = /^Error: The clipboard helper did not hand over what was copied$/
 

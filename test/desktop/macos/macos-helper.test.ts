@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { readFile } from 'node:fs/promises'
 import { describe, it } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { MemoryBlobStore } from '../../support/memory-blob-store.ts'
+import { blobOf } from '../../support/memory-blob.ts'
 import { temporaryFile } from '../../support/temporary-folder.ts'
 import {
   makeSystem,
@@ -127,9 +127,5 @@ describe('macos-helper.js', { timeout: 60_000 }, () => {
 })
 
 async function imageOf(mediaType: string, bytes: Uint8Array) {
-  const chunks = (async function* () {
-    yield bytes
-  })()
-  const blob = await new MemoryBlobStore().receive(chunks, { maxBytes: bytes.length })
-  return { kind: 'image', mediaType, blob } as const
+  return { kind: 'image', mediaType, blob: await blobOf(bytes) } as const
 }
