@@ -42,9 +42,6 @@ export interface Call<Principal = unknown, Params = unknown> {
    */
   beginBody(): void
 
-  /** Notes that a piece of the body has come; body readers do. Very many are not read in one go. */
-  notePiece(): void
-
   /**
    * Sends an interim answer, whose status begins with 1 and is not 101. Left out where nobody would
    * get to see it: in HTTP/1.0, and behind an answer that is not complete.

@@ -8,11 +8,11 @@
  * @module
  */
 
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Chain, type Link } from '../lib/chain.ts'
 import { normaliseAddress } from './client-address.ts'
-import { isOpen, MAX_BEGUN, Pipeline, type WaitingRequests } from './pipeline.ts'
+import { isOpen, MAX_BEGUN, Pipeline } from './pipeline.ts'
 
 /** RFC 9110 section 9.2.1, and what WebDAV adds. */
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PROPFIND'])
@@ -23,8 +23,11 @@ interface OwnedAnswer {
   response: ServerResponse
 }
 
-/** Pieces of bodies that one read may bring without keeping others waiting. */
-const MAX_PIECES = 64
+/** More requests, and pieces of bodies, take long. */
+const MAX_LIGHT = 16
+
+/** Pieces of a body that may wait for a reader: each takes 200 bytes more than what is in it. */
+const MAX_UNREAD = 64
 
 const NONE: readonly never[] = []
 
@@ -54,6 +57,12 @@ export class Connection {
   refusedAt: number | undefined
   /** Requests so far. */
   requests = 0
+  /** Bytes that are still to come of the newest body, if its header told how many it has. */
+  bodyLeft = 0
+  /** Whether what was parsed last took long. */
+  isHeavy = false
+  /** Requests, and pieces of bodies, in what is parsed now. */
+  #parsed = 0
   /** The memory that the authentication has of a login on it. */
   login: unknown = undefined
   /** The answer to the newest request; it ends after all others of this connection. */
@@ -114,7 +123,7 @@ export class Connection {
    * Takes a request in, and calls `serve` when it is its turn: RFC 9112 section 9.3.2 lets
    * pipelined requests overtake each other only while none of them changes anything.
    */
-  inTurn(response: ServerResponse, waiting: WaitingRequests, serve: () => void): void {
+  inTurn(response: ServerResponse, serve: () => void): void {
     const before = this.latest
     const isSafe = SAFE_METHODS.has(response.req.method ?? '')
     const awaited = isSafe ? this.#latestChange : before
@@ -122,25 +131,58 @@ export class Connection {
     this.latest = response
     if (!isSafe) this.#latestChange = response
     const place = this.#countInRead()
-    if (place > 1) this.#pipelineIn(waiting).restUntilTurn()
+    this.#parsed += 1
+    if (place > 1) this.restUntilTurn()
     if (!isOpen(before) && place <= MAX_BEGUN) serve()
-    else this.#pipelineIn(waiting).add(response, { before, awaited }, serve)
+    else this.#getPipeline().add(response, { before, awaited }, serve)
+  }
+
+  /** Reads nothing more before the others have had their turn. */
+  restUntilTurn(): void {
+    this.#getPipeline().restUntilTurn()
+  }
+
+  /** @returns Whether the end of what comes is told later, when it reads on. */
+  takeEnd(): boolean {
+    return this.#pipeline?.takeEnd() ?? false
+  }
+
+  /** To be called when lines were parsed: those of a header are in none of what is counted. */
+  weigh(): void {
+    this.isHeavy = this.#parsed === 0 || this.#parsed > MAX_LIGHT
+    this.#parsed = 0
+  }
+
+  /** To be called when the parser has got all that was read. */
+  tellEnd(): void {
+    this.#pipeline?.tellEnd()
   }
 
   /**
-   * Notes that a piece of a body has come. After one read that brings very many, nothing more is
-   * read before others have had their turn: each costs as much as a piece of full length.
+   * Sees to it that few pieces of a body wait: for its turn, or for somebody to read it. Very many
+   * can be shorter than what Node lets wait.
    */
-  notePiece(waiting: WaitingRequests): void {
-    if (this.#countInRead() === MAX_PIECES) this.#pipelineIn(waiting).restUntilTurn()
+  watchBody(request: IncomingMessage): void {
+    const { push } = request
+    let unread = 0
+    this.bodyLeft = Number(request.headers['content-length'] ?? 0)
+    request.push = (piece: Uint8Array | null, encoding?: BufferEncoding) => {
+      if (piece !== null) {
+        this.bodyLeft -= piece.length
+        this.#parsed += 1
+        unread = request.readableFlowing === true ? 0 : unread + 1
+        if (unread >= MAX_UNREAD) this.#getPipeline().restUntilRead(request)
+      }
+      return push.call(request, piece, encoding)
+    }
   }
 
-  #pipelineIn(waiting: WaitingRequests): Pipeline {
-    this.#pipeline ??= new Pipeline(this.socket, waiting)
+  #getPipeline(): Pipeline {
+    this.#pipeline ??= new Pipeline(this.socket, () => this.isLive)
     return this.#pipeline
   }
 
-  /** @returns 1 for the first request, or piece of a body, of a read of the socket. */
+  /** @returns 1 for the first request of a read of the socket. */
   #countInRead(): number {
     const { bytesRead } = this.socket
     this.#inRead = bytesRead === this.#readAt ? this.#inRead + 1 : 1

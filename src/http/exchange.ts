@@ -13,8 +13,7 @@ import type { Call } from './call.ts'
 import { findClientAddress, type AddressTest } from './client-address.ts'
 import type { Connection } from './connection.ts'
 import { SHORT_BYTES, SMALL_BYTES, type HeldBytes } from './held-bytes.ts'
-import type { WaitingRequests } from './pipeline.ts'
-import { EXPECTS_CONTINUE, hasDecisiveFields, type Target } from './request-head.ts'
+import { EXPECTS_CONTINUE, type Target } from './request-head.ts'
 import type { FlatHeaders } from './reply.ts'
 
 /** The state that all exchanges of a listener share. */
@@ -24,7 +23,6 @@ export interface SharedByExchanges {
   readonly isTrustedProxy: AddressTest | undefined
   readonly heldBytes: HeldBytes
   readonly memoryTurn: MemoryTurn
-  readonly waiting: WaitingRequests
 }
 
 /** One request and its answer. */
@@ -58,12 +56,13 @@ export class Exchange implements Call {
     response: ServerResponse,
     connection: Connection,
     shared: SharedByExchanges,
+    isDecisive: boolean,
   ) {
     this.request = request
     this.response = response
     this.connection = connection
     this.method = request.method ?? ''
-    this.isDecisive = hasDecisiveFields(request.rawHeaders)
+    this.isDecisive = isDecisive
     this.#shared = shared
   }
 
@@ -122,10 +121,6 @@ export class Exchange implements Call {
     if (length === '0' || !EXPECTS_CONTINUE.test(expect)) return
     // Also to a client that did not wait: Node closes the connection after an answer without it.
     this.response.writeContinue()
-  }
-
-  notePiece(): void {
-    this.connection.notePiece(this.#shared.waiting)
   }
 
   sendInterim(statusLine: string, headers: FlatHeaders): boolean {

@@ -19,12 +19,12 @@ import {
   comesFromPage,
   decodeSegments,
   findFramingFault,
+  hasDecisiveFields,
   parseTarget,
   refuseBody,
 } from './request-head.ts'
 import { HeldBytes } from './held-bytes.ts'
 import { HttpError, problemReply } from './http-error.ts'
-import { WaitingRequests } from './pipeline.ts'
 import type { Reply } from './reply.ts'
 import { Router, type Match } from './router.ts'
 import { Sender } from './send.ts'
@@ -130,17 +130,18 @@ class Kernel<Principal> {
       isTrustedProxy: trustedProxies.length > 0 ? createAddressTest(trustedProxies) : undefined,
       heldBytes: new HeldBytes(),
       memoryTurn: MemoryTurn.of(clock),
-      waiting: new WaitingRequests(),
     }
   }
 
   serve(request: IncomingMessage, response: ServerResponse): void {
     const connection = connectionOf(request.socket)
+    const isDecisive = hasDecisiveFields(request.rawHeaders)
+    if (isDecisive) connection.watchBody(request)
     // We said that we would close, or that we do not understand; the client may not count on more.
     if (connection.isClosing || connection.refusedAt !== undefined) return
-    connection.inTurn(response, this.#shared.waiting, () => {
+    connection.inTurn(response, () => {
       if (connection.isClosing || connection.socket.destroyed) return
-      this.#begin(new Exchange(request, response, connection, this.#shared))
+      this.#begin(new Exchange(request, response, connection, this.#shared, isDecisive))
     })
   }
 

@@ -1,10 +1,10 @@
 /**
  * Requests that were sent without waiting for answers: each begins in its turn, and all connections
- * of a listener take turns, so that whoever sends thousands of them keeps nobody waiting.
+ * take turns, so that whoever sends thousands of them keeps nobody waiting.
  * @module
  */
 
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 /**
@@ -33,8 +33,8 @@ interface WaitingRequest {
   readonly serve: () => void
 }
 
-/** The requests that wait on all connections of a listener: they take turns. */
-export class WaitingRequests {
+/** The connections that wait for a turn. */
+class Turns {
   count = 0
   /** Those with something to do, the one whose turn is next first. */
   readonly #ready = new Set<Pipeline>()
@@ -63,10 +63,12 @@ export class WaitingRequests {
   }
 }
 
+/** Those of all connections: a process has one event loop. */
+const turns = new Turns()
+
 /** The requests of one connection that wait for their turn. */
 export class Pipeline {
   readonly #socket: Socket
-  readonly #total: WaitingRequests
   /** Oldest first, which is also the order in which they begin. */
   #waiting: WaitingRequest[] = []
   /** Requests that came here and are not answered yet. */
@@ -75,18 +77,27 @@ export class Pipeline {
   /** Whether nothing is read, and whether that lasts until what is owed is answered. */
   #isResting = false
   #isFull = false
+  /** The request whose body nobody reads yet, although very many pieces of it have come. */
+  #unread: IncomingMessage | undefined
+  /** The client has nothing more to say, and Node was not told yet. */
+  #hasEnded = false
+  readonly #isLive: () => boolean
 
-  constructor(socket: Socket, total: WaitingRequests) {
+  /** @param isLive Whether the answer under way has no end. */
+  constructor(socket: Socket, isLive: () => boolean) {
     this.#socket = socket
-    this.#total = total
+    this.#isLive = isLive
     socket.once('close', () => {
-      total.count -= this.#waiting.length
+      turns.count -= this.#waiting.length
       this.#waiting = []
     })
-    // The parser resumes the socket after each request, and a body when somebody reads it.
-    socket.on('resume', () => {
-      if (this.#isResting && hasReader(socket)) socket.pause()
-    })
+    // Node resumes the socket for each request, and for a body when somebody reads it.
+    const { resume } = socket
+    socket.resume = () => {
+      if (!this.#isResting || !hasReader(socket)) return resume.call(socket)
+      this.#ask()
+      return socket
+    }
   }
 
   /**
@@ -101,11 +112,12 @@ export class Pipeline {
     this.#newest = response
     response.once('close', () => {
       this.#owed -= 1
+      this.tellEnd()
       this.#ask()
     })
     this.#waiting.push({ awaited, serve })
-    this.#total.count += 1
-    if (this.#total.count > MAX_WAITING) this.#socket.destroy()
+    turns.count += 1
+    if (turns.count > MAX_WAITING) this.#socket.destroy()
     if (this.#owed === MAX_BEGUN) {
       this.#isFull = true
       this.#rest()
@@ -119,12 +131,41 @@ export class Pipeline {
     this.#ask()
   }
 
+  /** Reads nothing more before somebody reads the body of a request. */
+  restUntilRead(request: IncomingMessage): void {
+    this.#rest()
+    if (this.#unread === request) return
+    this.#unread = request
+    request.once('resume', () => {
+      this.#unread = undefined
+      this.#ask()
+    })
+  }
+
+  /**
+   * Takes the end of what comes while it rests: Node ends the connection with it, whatever is owed.
+   *
+   * @returns Whether it did.
+   */
+  takeEnd(): boolean {
+    this.#hasEnded = this.#isResting
+    return this.#isResting
+  }
+
+  /** Tells Node of the end that was taken, once all that came before it is parsed and answered. */
+  tellEnd(): void {
+    if (!this.#hasEnded || this.#isResting || this.#socket.readableLength > 0) return
+    if (this.#owed > 0 && !this.#isLive()) return
+    this.#hasEnded = false
+    this.#socket.push(null)
+  }
+
   /** Does one thing that it can do, and says what. */
   goOn(): 'began' | 'reads' | 'waits' {
     const next = this.#next
     if (next !== undefined) {
       this.#waiting.shift()
-      this.#total.count -= 1
+      turns.count -= 1
       next.serve()
       return 'began'
     }
@@ -132,11 +173,12 @@ export class Pipeline {
     this.#isFull = false
     this.#isResting = false
     if (hasReader(this.#socket)) this.#socket.resume()
+    this.tellEnd()
     return 'reads'
   }
 
   #ask(): void {
-    if (this.#next !== undefined || this.#mayRead) this.#total.askForTurn(this)
+    if (this.#next !== undefined || this.#mayRead) turns.askForTurn(this)
   }
 
   /** The request that can be begun. */
@@ -147,14 +189,15 @@ export class Pipeline {
   }
 
   get #mayRead(): boolean {
-    if (!this.#isResting || this.#socket.destroyed) return false
+    if (!this.#isResting || this.#socket.destroyed || this.#unread !== undefined) return false
+    // Node's parser has to be left alone while its client does not take what it is answered.
+    if (Reflect.get(this.#socket, '_paused') === true) return false
     // The last request may need what was not read yet for its body.
     const isDone = this.#owed === 0 || (this.#owed === 1 && this.#newest?.req.complete === false)
     return isDone || !this.#isFull
   }
 
   #rest(): void {
-    if (this.#isResting) return
     this.#isResting = true
     this.#socket.pause()
   }

@@ -18,10 +18,7 @@ import { JsonScan, parseScannedJson } from './json-body.ts'
 import { afterWhatCame, type SilenceTimer } from './silence.ts'
 
 /** The part of a call that body readers need. */
-export type BodyCall = Pick<
-  Call,
-  'request' | 'clock' | 'beginBody' | 'notePiece' | 'holdBytes' | 'waitForMemory'
->
+export type BodyCall = Pick<Call, 'request' | 'clock' | 'beginBody' | 'holdBytes' | 'waitForMemory'>
 
 /** Bytes that may wait for a slow consumer before the sender is held back. */
 const MAX_WAITING_BYTES: number = 256 * 1024
@@ -41,7 +38,6 @@ class BodyInbox {
   /** Called when bytes came, and when a sender that was held back may go on. */
   onProgress: () => void = () => {}
   readonly #request: IncomingMessage
-  readonly #call: BodyCall
   readonly #limit: number
   /** Chunks that wait, oldest first, and behind them those that are short. */
   readonly #chunks: Uint8Array[] = []
@@ -55,7 +51,6 @@ class BodyInbox {
   constructor(call: BodyCall, limit: number) {
     const { request } = call
     this.#request = request
-    this.#call = call
     this.#limit = limit
     this.#isEnded = request.readableEnded
     if (this.#isEnded) return
@@ -104,7 +99,6 @@ class BodyInbox {
 
   readonly #onData = (chunk: Uint8Array): void => {
     this.received += chunk.length
-    this.#call.notePiece()
     if (this.received > this.#limit) {
       this.fail(tooLarge(this.#limit))
       return

@@ -5,6 +5,7 @@ import { connect, type AddressInfo, type Socket } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import { systemClock, type Clock } from '../lib/clock.ts'
 import { codeOf } from '../lib/system-error.ts'
+import { cutReads } from './cut-reads.ts'
 import { ConnectionTable, type ConnectionLimits } from './connection-table.ts'
 import type { Handshakes } from './handshakes.ts'
 import { onClientError, type ParserError } from './refuse-socket.ts'
@@ -101,18 +102,18 @@ export class RunningServer {
     this.#onTrouble = onTrouble
     this.#server = createHttpServer(options.listener, clock)
     const parsers = this.#server.listeners('connection')
-    if (handshakes !== undefined) this.#server.removeAllListeners('connection')
     const parse = (socket: Socket): void => {
       for (const parser of parsers) parser.call(this.#server, socket)
+      cutReads(socket)
     }
-    // Before `node:http` sees the connection, and before a byte of it is read.
-    this.#server.prependListener('connection', (socket) => {
+    // Instead of `node:http`, which sees a connection once it has its place.
+    this.#server.removeAllListeners('connection').on('connection', (socket) => {
       const isOwn =
         socket.remotePort !== undefined && socket.remotePort === this.#looking?.localPort
       // The look at the socket takes nobody's place.
       if (isOwn && socket.remoteAddress === socket.localAddress) socket.destroy()
-      else if (handshakes === undefined) this.#connections.add(socket)
-      else this.#secure(socket, handshakes, parse)
+      else if (handshakes !== undefined) this.#secure(socket, handshakes, parse)
+      else if (this.#connections.add(socket)) parse(socket)
     })
   }
 

@@ -137,12 +137,15 @@ function takenBytes(watched: Socket): number {
 export const LINGER_MS = 2000
 export const LINGER_BYTES: number = 1024 * 1024
 
+/** A shorter piece of a body counts as one of this length: it takes as much work. */
+const PIECE_BYTES = 1024
+
 /**
  * Throws away what comes of a request body, within bounds, then calls back once: hanging up on a
  * client that still sends resets the connection, and the reset may overtake the answer. A sender of
  * more than that is left waiting for the rest of the time: who cannot send on looks for an answer.
  */
-export function drain(call: Pick<Call, 'request' | 'clock' | 'notePiece'>, done: () => void): void {
+export function drain(call: Pick<Call, 'request' | 'clock'>, done: () => void): void {
   const { request, clock } = call
   let left = LINGER_BYTES
   const stop = (): void => {
@@ -151,8 +154,7 @@ export function drain(call: Pick<Call, 'request' | 'clock' | 'notePiece'>, done:
     done()
   }
   const count = (chunk: Uint8Array): void => {
-    left -= chunk.length
-    call.notePiece()
+    left -= Math.max(chunk.length, PIECE_BYTES)
     if (left < 0) request.pause()
   }
   const cancelTimer = clock.after(LINGER_MS, stop)
