@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { RememberingVerifier } from '../../src/devices/credential-verifier.ts'
 import type { Turn } from '../../src/ports/credential-verifier.ts'
-import type { Device } from '../../src/ports/device-registry.ts'
 import { FakeHasher } from '../support/fake-hasher.ts'
+import { openTestDevices } from '../support/test-devices.ts'
 
 const PASSWORD = 'open sesame'
 
@@ -13,53 +13,19 @@ const ELSEWHERE: Turn = { network: '192.0.2.8', isDeferred: false }
 
 const DEFERRED: Turn = { ...TURN, isDeferred: true }
 
-/** A registry of one device, as far as a verifier sees it, that changes when the test says so. */
-class OneDevice {
-  readonly #hasher: FakeHasher
-  revision = 0
-  device: Device | undefined
-
-  constructor(hasher: FakeHasher) {
-    this.#hasher = hasher
-  }
-
-  find(idOrUsername: string): Device | undefined {
-    const { device } = this
-    return [device?.id, device?.username].includes(idOrUsername) ? device : undefined
-  }
-
-  async pair(password: string = PASSWORD): Promise<void> {
-    this.change({
-      id: `did_${'0'.repeat(32)}`,
-      kind: 'phone',
-      label: 'Pixel',
-      username: 'alice_1',
-      passwordHash: await this.#hasher.hashPassword(password),
-      createdAt: 0,
-      lastSeenAt: undefined,
-      lastSeenAddress: undefined,
-      lastClient: undefined,
-      dialect: undefined,
-    })
-  }
-
-  change(device: Device | undefined): void {
-    this.device = device
-    this.revision++
-  }
-}
+const ALICE = { kind: 'phone', username: 'alice_1', password: PASSWORD } as const
 
 async function setUp() {
   const hasher = new FakeHasher()
-  const registry = new OneDevice(hasher)
-  await registry.pair()
+  const registry = await openTestDevices(Date.now, hasher)
+  const { device } = await registry.add(ALICE)
   const real = new RememberingVerifier({ registry, hasher })
   const verifier = {
     recall: (username: string, password: string) => real.recall(username, password),
     verify: (username: string, password: string, turn: Turn = TURN) =>
       real.verify(username, password, turn),
   }
-  return { hasher, registry, verifier }
+  return { hasher, registry, device, verifier }
 }
 
 async function accepts(
@@ -78,14 +44,14 @@ function holdUp(hasher: FakeHasher): () => void {
 
 describe('verify()', () => {
   it('answers with the device as the registry has it now', async () => {
-    const { registry, verifier } = await setUp()
-    assert.equal(await verifier.verify('alice_1', PASSWORD), registry.device)
-    registry.device = registry.device && { ...registry.device, lastSeenAt: 7 }
+    const { registry, device, verifier } = await setUp()
+    assert.equal(await verifier.verify('alice_1', PASSWORD), device)
+    registry.noteSighting(device.id, { at: 7, address: undefined, client: undefined })
     assert.equal((await verifier.verify('alice_1', PASSWORD))?.lastSeenAt, 7)
   })
 
   it('answers undefined to everything else', async () => {
-    const { registry, verifier } = await setUp()
+    const { device, verifier } = await setUp()
     const wrong = [
       ['alice_1', ''],
       ['alice_1', 'open sesam'],
@@ -94,7 +60,7 @@ describe('verify()', () => {
       ['ALICE_1', PASSWORD],
       ['', PASSWORD],
       ['alice_2', PASSWORD],
-      [registry.device?.id ?? '', PASSWORD],
+      [device.id, PASSWORD],
     ] as const
     for (const [username, password] of wrong) {
       assert.equal(await verifier.verify(username, password), undefined, username)
@@ -109,12 +75,12 @@ describe('verify()', () => {
 
   // Protocol: a well-formed pair costs the same
   it('costs one run for each wrong pair, whether the user exists or not', async () => {
-    const { hasher, registry, verifier } = await setUp()
+    const { hasher, device, verifier } = await setUp()
     for (let round = 0; round < 5; round++) {
       assert.equal(await verifier.verify('alice_1', 'wrong one'), undefined)
       assert.equal(await verifier.verify('nobody_1', 'wrong one'), undefined)
     }
-    assert.deepEqual(hasher.verified, [registry.device?.passwordHash, undefined])
+    assert.deepEqual(hasher.verified, [device.passwordHash, undefined])
   })
 
   // Protocol: Credentials that are wrong cost one verification, however often they come
@@ -128,9 +94,9 @@ describe('verify()', () => {
   })
 
   it('costs one run when equal credentials come at once', async () => {
-    const { hasher, registry, verifier } = await setUp()
+    const { hasher, device, verifier } = await setUp()
     const answers = await Promise.all([1, 2, 3].map(() => verifier.verify('alice_1', PASSWORD)))
-    assert.deepEqual(answers, Array(3).fill(registry.device))
+    assert.deepEqual(answers, Array(3).fill(device))
     assert.equal(hasher.verified.length, 1)
   })
 
@@ -151,7 +117,7 @@ describe('verify()', () => {
 
   it('takes the longest password, counted as people count', async () => {
     const { registry, verifier } = await setUp()
-    await registry.pair('🔑'.repeat(256))
+    await registry.rotate('alice_1', '🔑'.repeat(256))
     await accepts(verifier, '🔑'.repeat(256))
   })
 
@@ -159,7 +125,7 @@ describe('verify()', () => {
   it('refuses the old password from the request after a rotation on', async () => {
     const { registry, verifier } = await setUp()
     await accepts(verifier, PASSWORD)
-    await registry.pair('new password')
+    await registry.rotate('alice_1', 'new password')
     assert.equal(await verifier.verify('alice_1', PASSWORD), undefined)
     await accepts(verifier, 'new password')
   })
@@ -167,7 +133,7 @@ describe('verify()', () => {
   it('takes a password again that was wrong before a rotation', async () => {
     const { registry, verifier } = await setUp()
     assert.equal(await verifier.verify('alice_1', 'new password'), undefined)
-    await registry.pair('new password')
+    await registry.rotate('alice_1', 'new password')
     assert.equal(await verifier.verify('alice_1', 'another one'), undefined)
     await accepts(verifier, 'new password')
   })
@@ -179,24 +145,23 @@ describe('verify()', () => {
   })
 
   // Protocol: the credentials fail at once
-  it('refuses a device from the request after its revocation on, record or hash', async () => {
-    const { registry, verifier } = await setUp()
-    const { device } = registry
+  it('refuses a device from the request after its revocation on, record or hash', async (t) => {
+    const { registry, device, verifier } = await setUp()
     await accepts(verifier, PASSWORD)
-    registry.change(device && { ...device, passwordHash: undefined })
+    const find = t.mock.method(registry, 'find', () => ({ ...device, passwordHash: undefined }))
     assert.equal(await verifier.verify('alice_1', PASSWORD), undefined)
-    registry.change(undefined)
+    find.mock.restore()
+    await registry.revoke('alice_1')
     assert.equal(await verifier.verify('alice_1', PASSWORD), undefined)
   })
 
   it('refuses a device that was rotated or revoked while its password was verified', async () => {
     const { hasher, registry, verifier } = await setUp()
-    const changes = [() => registry.pair(), async () => registry.change(undefined)]
-    for (const change of changes) {
-      await registry.pair()
+    for (const change of ['rotate', 'revoke'] as const) {
+      await registry.rotate('alice_1', PASSWORD)
       const release = holdUp(hasher)
       const answer = verifier.verify('alice_1', PASSWORD)
-      await change()
+      await registry[change]('alice_1')
       release()
       assert.equal(await answer, undefined)
     }
@@ -206,11 +171,11 @@ describe('verify()', () => {
     const { hasher, registry, verifier } = await setUp()
     const release = holdUp(hasher)
     const before = verifier.verify('alice_1', 'new password')
-    await registry.pair('new password')
+    await registry.rotate('alice_1', 'new password')
     const after = verifier.verify('alice_1', 'new password')
     release()
     assert.equal(await before, undefined)
-    assert.equal(await after, registry.device)
+    assert.equal(await after, registry.find('alice_1'))
     // What was wrong then is not remembered now.
     await accepts(verifier, 'new password')
   })
@@ -218,7 +183,7 @@ describe('verify()', () => {
   it('costs one run more for an old password in each state of the registry', async () => {
     const { hasher, registry, verifier } = await setUp()
     for (let state = 0; state < 3; state++) {
-      await registry.pair(`password ${state}`)
+      await registry.rotate('alice_1', `password ${state}`)
       for (let poll = 0; poll < 5; poll++) await verifier.verify('alice_1', PASSWORD)
     }
     assert.equal(hasher.verified.length, 3)
@@ -236,10 +201,9 @@ describe('verify()', () => {
   })
 
   it('tells the network where a device was seen last from all others', async () => {
-    const { hasher, registry, verifier } = await setUp()
-    const seenAt = (address: string) => {
-      registry.change(registry.device && { ...registry.device, lastSeenAddress: address })
-    }
+    const { hasher, registry, device, verifier } = await setUp()
+    const seenAt = (address: string) =>
+      registry.noteSighting(device.id, { at: 7, address, client: undefined })
     const isAtUsualNetwork = async (network: string) => {
       await verifier.verify('alice_1', `wrong in ${network}`, { network, isDeferred: false })
       return hasher.places.at(-1)?.reservation?.isAtUsualNetwork
@@ -261,26 +225,26 @@ describe('verify()', () => {
     assert.equal(await hasPlace('wrong 2', TURN), false)
     assert.equal(await hasPlace('wrong 3', ELSEWHERE), true, 'that says nothing about others')
     assert.equal(await hasPlace('wrong 4', ELSEWHERE), false)
-    await registry.pair('new password')
+    await registry.rotate('alice_1', 'new password')
     assert.equal(await hasPlace('wrong 5', TURN), true)
     assert.equal(await hasPlace('wrong 6', TURN), false)
   })
 
   it('does not forget a device that it turned away, however many names are made up', async () => {
-    const { registry, verifier } = await setUp()
+    const { device, verifier } = await setUp()
     await assert.rejects(verifier.verify('alice_1', PASSWORD, DEFERRED), { code: 'VERIFIER_BUSY' })
     for (let index = 0; index < 5000; index++) {
       await assert.rejects(verifier.verify(`nobody_${index}`, 'wrong', DEFERRED))
     }
-    assert.equal(await verifier.verify('alice_1', PASSWORD, DEFERRED), registry.device)
+    assert.equal(await verifier.verify('alice_1', PASSWORD, DEFERRED), device)
   })
 
   it('turns deferred credentials away once, and not when they come again', async () => {
-    const { hasher, registry, verifier } = await setUp()
+    const { hasher, device, verifier } = await setUp()
     await assert.rejects(verifier.verify('alice_1', PASSWORD, DEFERRED), { code: 'VERIFIER_BUSY' })
     await assert.rejects(verifier.verify('alice_1', 'wrong', DEFERRED), { code: 'VERIFIER_BUSY' })
     assert.deepEqual(hasher.verified, [])
-    assert.equal(await verifier.verify('alice_1', PASSWORD, DEFERRED), registry.device)
+    assert.equal(await verifier.verify('alice_1', PASSWORD, DEFERRED), device)
     assert.equal(await verifier.verify('alice_1', 'wrong', DEFERRED), undefined)
     assert.deepEqual(
       hasher.places.map(({ comesAgain }) => comesAgain),
@@ -289,13 +253,13 @@ describe('verify()', () => {
   })
 
   it('defers neither what it knows, nor what is under way', async () => {
-    const { hasher, registry, verifier } = await setUp()
+    const { hasher, device, verifier } = await setUp()
     const release = holdUp(hasher)
     const underWay = verifier.verify('alice_1', PASSWORD)
     const deferred = verifier.verify('alice_1', PASSWORD, DEFERRED)
     release()
-    assert.deepEqual([await underWay, await deferred], [registry.device, registry.device])
-    assert.equal(await verifier.verify('alice_1', PASSWORD, DEFERRED), registry.device)
+    assert.deepEqual([await underWay, await deferred], [device, device])
+    assert.equal(await verifier.verify('alice_1', PASSWORD, DEFERRED), device)
     assert.equal(await verifier.verify('alice_1', 'wrong'), undefined)
     assert.equal(await verifier.verify('alice_1', 'wrong', DEFERRED), undefined)
     assert.equal(hasher.verified.length, 2)
@@ -342,7 +306,7 @@ describe('verify()', () => {
 
 describe('recall()', () => {
   it('tells what verifications found, at no cost', async () => {
-    const { hasher, registry, verifier } = await setUp()
+    const { hasher, device, verifier } = await setUp()
     const pairs = [
       ['alice_1', PASSWORD],
       ['alice_1', 'wrong'],
@@ -351,7 +315,7 @@ describe('recall()', () => {
     const recall = () => pairs.map(([username, password]) => verifier.recall(username, password))
     assert.deepEqual(recall(), [undefined, undefined, undefined])
     for (const [username, password] of pairs) await verifier.verify(username, password)
-    assert.deepEqual(recall(), [registry.device, 'wrong', 'wrong'])
+    assert.deepEqual(recall(), [device, 'wrong', 'wrong'])
     assert.equal(hasher.verified.length, 3)
   })
 
@@ -365,10 +329,10 @@ describe('recall()', () => {
     const { registry, verifier } = await setUp()
     await accepts(verifier, PASSWORD)
     assert.equal(await verifier.verify('alice_1', 'new password'), undefined)
-    await registry.pair('new password')
+    await registry.rotate('alice_1', 'new password')
     assert.equal(verifier.recall('alice_1', PASSWORD), undefined)
     assert.equal(verifier.recall('alice_1', 'new password'), undefined)
-    registry.change(undefined)
+    await registry.revoke('alice_1')
     assert.equal(verifier.recall('alice_1', PASSWORD), undefined)
   })
 })

@@ -7,10 +7,13 @@ import { FakeHasher } from './fake-hasher.ts'
 import { folderForAll } from './temporary-folder.ts'
 
 /** Opens one without devices. When they were seen is not saved. */
-export async function openTestDevices(now: () => number = Date.now): Promise<JsonDeviceRegistry> {
+export async function openTestDevices(
+  now: () => number = Date.now,
+  hasher: FakeHasher = new FakeHasher(),
+): Promise<JsonDeviceRegistry> {
   return JsonDeviceRegistry.open({
     path: join(await folderForAll(), 'devices.json'),
-    hasher: new FakeHasher(),
+    hasher,
     clock: { now, monotonic: () => 0, after: () => () => undefined },
     logger: new CaptureLogger(),
   })
