@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { once } from 'node:events'
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import { hostname } from 'node:os'
@@ -10,12 +11,17 @@ import { chromium, devices, type BrowserContext, type Page } from 'playwright-co
 import { createLeaf } from '../../src/tls/authority.ts'
 import { trustFiles } from '../../src/tls/trust-page.ts'
 import { startDaemon } from '../panel/support/panel.ts'
-import { isolatedEnvironment, type DaemonProcess } from '../support/daemon-process.ts'
+import {
+  isolatedEnvironment,
+  startDaemonProcess,
+  type DaemonProcess,
+} from '../support/daemon-process.ts'
 import { execute } from '../support/execute.ts'
 import { listen } from '../support/listen.ts'
+import { type Machine, makeMachine, needsMachines, plug } from '../support/machines.ts'
 import { ownerOf } from '../support/owner.ts'
 import { needs } from '../support/requirements.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { temporaryFile, temporaryFolder } from '../support/temporary-folder.ts'
 import { openPhonePage } from './support/phone-page.ts'
 
 /** The name that every certificate of this machine has. */
@@ -67,14 +73,23 @@ async function makeHome(t: TestContext, authority: string): Promise<string> {
   return home
 }
 
-/** A Chromium of that person, on a phone, which finds every name at one address. */
-async function launch(t: TestContext, home: string, address: string): Promise<BrowserContext> {
+/** A Chromium of that person, on a phone: a machine, or one that finds every name at an address. */
+async function launch(
+  t: TestContext,
+  home: string,
+  phone: string | Machine,
+): Promise<BrowserContext> {
   const { PATH } = isolatedEnvironment(home)
+  const isHere = typeof phone === 'string'
+  const inside = isHere ? [] : phone.inside
+  const command = [...inside, '/usr/bin/chromium'].map((word) => `'${word}'`).join(' ')
+  const program = await temporaryFile(t, 'chromium', `#!/bin/sh\nexec ${command} "$@"\n`)
+  await chmod(program, 0o700)
   const context = await chromium.launchPersistentContext(join(home, 'profile'), {
     ...devices['Pixel 7'],
-    executablePath: '/usr/bin/chromium',
+    executablePath: program,
     args: [
-      `--host-resolver-rules=MAP * ${address}`,
+      ...(isHere ? [`--host-resolver-rules=MAP * ${phone}`] : []),
       ...['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
     ],
     env: { PATH: PATH ?? '', HOME: home },
@@ -178,6 +193,42 @@ describe('the phone page over HTTPS', needs('chromium', 'certutil'), () => {
       while (await again.evaluate(IS_ACTIVE));
     })
   })
+
+  it(
+    'goes on by its name when the computer has another address',
+    needsMachines('chromium', 'certutil'),
+    async (t) => {
+      const desk = await makeMachine(t, 'desk')
+      const phone = await makeMachine(t, 'phone', { [NAME]: '192.168.7.2' })
+      await plug('home', [desk, '192.168.7.2/24'], [phone, '192.168.7.3/24'])
+      const listenAt = ['--listen', '0.0.0.0:42720', '--tls-listen', '0.0.0.0:42722']
+      const args = ['--headless', '--tls', 'local', ...listenAt]
+      const daemon = await startDaemonProcess(t, { args, wrapper: desk.inside })
+      const { username, password } = await daemon.pair('Pixel')
+      const home = await makeHome(t, await authorityOf(daemon))
+      const base = `https://${NAME}:42722`
+      const page = await openAt(
+        await launch(t, home, phone),
+        `${base}/phone#${username}:${password}`,
+      )
+
+      await desk.ip('address', 'del', '192.168.7.2/24', 'dev', 'home')
+      await desk.ip('address', 'add', '192.168.7.9/24', 'dev', 'home')
+      while (!daemon.log().includes('certificate is another one')) {
+        await once(daemon.child.stderr ?? daemon.child, 'data')
+      }
+      await phone.learn({ [NAME]: '192.168.7.9' })
+      await phone.ip('link', 'set', 'home', 'down')
+      await page.locator('[data-way=away]').waitFor()
+      await phone.ip('link', 'set', 'home', 'up')
+      const text = JSON.stringify({ type: 'Text', text: 'after' })
+      const trusting = ['--cacert', join(daemon.folder, 'data', 'tls-authority.pem')]
+      const as = [...trusting, '-u', `${username}:${password}`]
+      await phone.curl(...as, '--fail', '--data-binary', text, '-X', 'PUT', `${base}/Sync.json`)
+      await page.getByText('after', { exact: true }).waitFor()
+      assert.equal(page.url(), `${base}/phone`)
+    },
+  )
 
   it('is led to from the plain page, which leads nowhere else with an account', async (t) => {
     const { page, other, assertCalm } = await openPhonePage(t)

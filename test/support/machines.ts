@@ -4,6 +4,7 @@
  * @module
  */
 
+import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,6 +12,8 @@ import type { TestContext } from 'node:test'
 import { needs } from './requirements.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 import { execute } from './execute.ts'
+
+const MOUNT = 'mount --bind "$0" /etc/hosts && exec "$@"'
 
 /** Options for `it()`. */
 export function needsMachines(...tools: readonly string[]): { readonly skip: string | false } {
@@ -22,6 +25,8 @@ export interface Machine {
   readonly name: string
   /** The beginning of a command that runs others there. */
   readonly inside: readonly string[]
+  /** Forgets the names that it knows, for these with their addresses. */
+  learn(hosts: Readonly<Record<string, string>>): Promise<void>
   /** `ip`, there. */
   ip(...args: readonly string[]): Promise<void>
   /** Runs a program there, and returns what it printed. */
@@ -44,7 +49,15 @@ export async function makeMachine(
   await execute('ip', ['netns', 'add', name])
   t.after(() => execute('ip', ['netns', 'delete', name]))
   await execute('ip', ['-n', name, 'link', 'set', 'lo', 'up'])
-  const known = hosts === undefined ? [] : await knowing(t, hosts)
+  const list = hosts && join(await temporaryFolder(t), 'hosts')
+  const learn = async (more: Readonly<Record<string, string>>): Promise<void> => {
+    assert.ok(list !== undefined, 'It has the names of this machine')
+    const lines = Object.entries(more).map(([host, address]) => `${address} ${host}\n`)
+    await writeFile(list, `127.0.0.1 localhost\n${lines.join('')}`)
+  }
+  if (hosts !== undefined) await learn(hosts)
+  // Each command there has mounts of its own already, so this one is seen by nobody else.
+  const known = list === undefined ? [] : ['sh', '-c', MOUNT, list]
   const inside = ['ip', 'netns', 'exec', name, ...known]
   const runThere = async (...command: readonly string[]): Promise<string> => {
     const [program = '', ...args] = [...inside, ...command]
@@ -53,6 +66,7 @@ export async function makeMachine(
   return {
     name,
     inside,
+    learn,
     ip: async (...args) => void (await execute('ip', ['-n', name, ...args])),
     run: runThere,
     curl: (...args) => runThere('curl', '-sS', '--max-time', '20', ...args),
@@ -73,15 +87,4 @@ export async function plug(
     await machine.ip('address', 'add', address, 'dev', device)
     await machine.ip('link', 'set', device, 'up')
   }
-}
-
-/** Each command there has mounts of its own already, so this one is seen by nobody else. */
-async function knowing(
-  t: TestContext,
-  hosts: Readonly<Record<string, string>>,
-): Promise<readonly string[]> {
-  const path = join(await temporaryFolder(t), 'hosts')
-  const lines = Object.entries(hosts).map(([name, address]) => `${address} ${name}\n`)
-  await writeFile(path, `127.0.0.1 localhost\n${lines.join('')}`)
-  return ['sh', '-c', 'mount --bind "$0" /etc/hosts && exec "$@"', path]
 }
