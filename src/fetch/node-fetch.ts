@@ -172,7 +172,7 @@ async function* exactly(
   const iterator = chunks[Symbol.asyncIterator]()
   try {
     while (left >= 0) {
-      // What is thrown at a `yield` is a failure of the connection.
+      // A throw at a `yield` is a failure of the connection.
       const next = await iterator.next().catch(() => undefined)
       if (next?.done === true) break
       left = next === undefined ? -1 : left - next.value.length

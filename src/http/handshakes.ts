@@ -22,7 +22,7 @@ import { EncryptedFlow, EncryptedTurns } from './encrypted-flow.ts'
  */
 const MAX_WRITE: number = 32 * 1024
 
-/** What Node calls the encoding of bytes, which its types do not know. */
+/** The encoding of bytes, by a name of Node that its types do not know. */
 const BYTES = 'buffer' as BufferEncoding
 
 /** The first byte of every record that may begin a handshake: RFC 8446 section 5.1. */
