@@ -64,9 +64,9 @@ export type {
   KeptBytes,
   Origin,
 } from './ports/inbound-pipeline.ts'
-export type { LatestItem, StoredItem } from './ports/latest-item.ts'
+export type { LatestItem, PutOptions, StoredItem } from './ports/latest-item.ts'
 export type { ChangedBy, Happening, HappeningKind } from './core/happening.ts'
-export type { TrustFile } from './ports/trust-file.ts'
+export type { FindTrustFile, TrustedBy, TrustFile } from './ports/trust-file.ts'
 export type { LogFields, Logger } from './ports/logger.ts'
 export type { JoinedPeer, PeerStore } from './ports/peers.ts'
 export type { Transfer, Transfers } from './ports/transfers.ts'
@@ -86,6 +86,7 @@ export type {
 export type { RunningTransfers } from './gateway/running-transfers.ts'
 export type { CircleClock } from './inbound/circle-clock.ts'
 export type { ClipboardPipeline, Applied, Effect } from './inbound/clipboard-pipeline.ts'
+export type { FileSaves, SaveFiles } from './inbound/file-saves.ts'
 export type { Member } from './inbound/stamp-order.ts'
 export type { JsonDeviceRegistry } from './devices/json-device-registry.ts'
 export type { RefusedLogins } from './devices/refused-logins.ts'
