@@ -73,9 +73,9 @@ export class ConnectionTable {
     return [...this.#entries].map(({ connection }) => connection).filter(({ isBusy }) => isBusy)
   }
 
-  /** Takes a new connection in, or closes it. @returns Whether there was a place for it. */
-  add(socket: Socket): boolean {
-    return this.#add(socket, false) !== undefined
+  /** Takes a new connection in, or closes it. */
+  add(socket: Socket): void {
+    this.#add(socket, false)
   }
 
   /**

@@ -11,8 +11,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Chain, type Link } from '../lib/chain.ts'
+import { GrowingBuffer } from '../lib/growing-buffer.ts'
 import { normaliseAddress } from './client-address.ts'
-import { isOpen, MAX_BEGUN, Pipeline } from './pipeline.ts'
+import { isOpen, MAX_BEGUN, Pipeline, turns } from './pipeline.ts'
 
 /** RFC 9110 section 9.2.1, and what WebDAV adds. */
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PROPFIND'])
@@ -23,11 +24,11 @@ interface OwnedAnswer {
   response: ServerResponse
 }
 
-/** More requests, and pieces of bodies, take long. */
-const MAX_LIGHT = 16
+/** Requests and pieces of bodies that one read may bring without keeping others waiting. */
+const MAX_PIECES = 64
 
-/** Pieces of a body that may wait for a reader: each takes 200 bytes more than what is in it. */
-const MAX_UNREAD = 64
+/** Shorter pieces of a body become one: each by itself takes 200 bytes more than is in it. */
+const MIN_PIECE_BYTES = 1024
 
 const NONE: readonly never[] = []
 
@@ -57,12 +58,6 @@ export class Connection {
   refusedAt: number | undefined
   /** Requests so far. */
   requests = 0
-  /** Bytes that are still to come of the newest body, if its header told how many it has. */
-  bodyLeft = 0
-  /** Whether what was parsed last took long. */
-  isHeavy = false
-  /** Requests, and pieces of bodies, in what is parsed now. */
-  #parsed = 0
   /** The memory that the authentication has of a login on it. */
   login: unknown = undefined
   /** The answer to the newest request; it ends after all others of this connection. */
@@ -70,6 +65,8 @@ export class Connection {
   /** Bytes that have come up to the newest read, and what it has brought so far. */
   #readAt = -1
   #inRead = 0
+  /** One of its reads took long. */
+  #isSlow = false
   /** The answer to the newest request that may change something. */
   #latestChange: ServerResponse | undefined
   #pipeline: Pipeline | undefined
@@ -131,7 +128,6 @@ export class Connection {
     this.latest = response
     if (!isSafe) this.#latestChange = response
     const place = this.#countInRead()
-    this.#parsed += 1
     if (place > 1) this.restUntilTurn()
     if (!isOpen(before) && place <= MAX_BEGUN) serve()
     else this.#getPipeline().add(response, { before, awaited }, serve)
@@ -142,51 +138,52 @@ export class Connection {
     this.#getPipeline().restUntilTurn()
   }
 
-  /** @returns Whether the end of what comes is told later, when it reads on. */
-  takeEnd(): boolean {
-    return this.#pipeline?.takeEnd() ?? false
-  }
-
-  /** To be called when lines were parsed: those of a header are in none of what is counted. */
-  weigh(): void {
-    this.isHeavy = this.#parsed === 0 || this.#parsed > MAX_LIGHT
-    this.#parsed = 0
-  }
-
-  /** To be called when the parser has got all that was read. */
-  tellEnd(): void {
-    this.#pipeline?.tellEnd()
-  }
-
   /**
-   * Sees to it that few pieces of a body wait: for its turn, or for somebody to read it. Very many
-   * can be shorter than what Node lets wait.
+   * Joins the short pieces of a chunked body, whether or not anything reads it yet. After one read
+   * that brings very many, nothing more is read before others have had their turn.
    */
-  watchBody(request: IncomingMessage): void {
+  joinPieces(request: IncomingMessage): void {
     const { push } = request
-    let unread = 0
-    this.bodyLeft = Number(request.headers['content-length'] ?? 0)
-    request.push = (piece: Uint8Array | null, encoding?: BufferEncoding) => {
-      if (piece !== null) {
-        this.bodyLeft -= piece.length
-        this.#parsed += 1
-        unread = request.readableFlowing === true ? 0 : unread + 1
-        if (unread >= MAX_UNREAD) this.#getPipeline().restUntilRead(request)
+    let short: GrowingBuffer | undefined
+    const hand = (): boolean => {
+      const bytes = short?.filled
+      short = undefined
+      return bytes === undefined || push.call(request, bytes)
+    }
+    request.push = (piece: Uint8Array | null, encoding?: BufferEncoding): boolean => {
+      if (this.#countInRead() === MAX_PIECES) this.restUntilTurn()
+      if (piece === null || piece.length >= MIN_PIECE_BYTES) {
+        hand()
+        return push.call(request, piece, encoding)
       }
-      return push.call(request, piece, encoding)
+      if (short === undefined) {
+        short = new GrowingBuffer(MIN_PIECE_BYTES)
+        setImmediate(hand)
+      }
+      short.append(piece)
+      return short.filled.length < MIN_PIECE_BYTES || hand()
     }
   }
 
+  /** Those of one client whose reads take long keep each other waiting, and not its others. */
+  get #lane(): string {
+    return `${this.#isSlow} ${this.client || this.remoteAddress}`
+  }
+
   #getPipeline(): Pipeline {
-    this.#pipeline ??= new Pipeline(this.socket, () => this.isLive)
+    this.#pipeline ??= new Pipeline(this.socket, () => this.#lane)
     return this.#pipeline
   }
 
-  /** @returns 1 for the first request of a read of the socket. */
+  /** @returns 1 for the first request, or piece of a chunked body, of a read of the socket. */
   #countInRead(): number {
     const { bytesRead } = this.socket
     this.#inRead = bytesRead === this.#readAt ? this.#inRead + 1 : 1
     this.#readAt = bytesRead
+    if (this.#inRead === MAX_PIECES) {
+      this.#isSlow = true
+      turns.skip()
+    }
     return this.#inRead
   }
 

@@ -136,7 +136,7 @@ class Kernel<Principal> {
   serve(request: IncomingMessage, response: ServerResponse): void {
     const connection = connectionOf(request.socket)
     const isDecisive = hasDecisiveFields(request.rawHeaders)
-    if (isDecisive) connection.watchBody(request)
+    if (isDecisive) connection.joinPieces(request)
     // We said that we would close, or that we do not understand; the client may not count on more.
     if (connection.isClosing || connection.refusedAt !== undefined) return
     connection.inTurn(response, () => {

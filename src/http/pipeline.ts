@@ -1,11 +1,12 @@
 /**
- * Requests that were sent without waiting for answers: each begins in its turn, and all connections
- * take turns, so that whoever sends thousands of them keeps nobody waiting.
+ * Requests that were sent without waiting for answers, and reads that take long to parse: each has
+ * its turn, and all clients take turns, so that whoever sends thousands keeps nobody waiting.
  * @module
  */
 
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { FairQueue } from '../lib/fair-queue.ts'
 
 /**
  * Requests behind an unanswered one that may be worked on, or may have an answer that waits. Each
@@ -33,41 +34,56 @@ interface WaitingRequest {
   readonly serve: () => void
 }
 
-/** The connections that wait for a turn. */
-class Turns {
-  count = 0
-  /** Those with something to do, the one whose turn is next first. */
-  readonly #ready = new Set<Pipeline>()
-  #next: NodeJS.Immediate | undefined
+/**
+ * Turns of the event loop without one behind a read that took long: the system hands over one new
+ * connection in each.
+ */
+const TURNS_OFF = 64
 
-  /** Gives a connection a turn in which it can go on. */
-  askForTurn(pipeline: Pipeline): void {
-    this.#ready.add(pipeline)
-    this.#next ??= setImmediate(() => this.#takeTurn())
+/** The connections that wait for a turn: a process has one event loop. */
+class Turns {
+  /** Requests that wait on them. */
+  count = 0
+  readonly #ready = new FairQueue<Pipeline>(Number.POSITIVE_INFINITY)
+  #next: NodeJS.Immediate | undefined
+  #off = 0
+
+  /** Whether a new connection has to wait for its turn, since its first read may take long. */
+  get isBusy(): boolean {
+    return this.#next !== undefined
   }
 
-  #takeTurn(): void {
+  /** Gives a connection a turn in which it can go on. */
+  ask(pipeline: Pipeline): void {
+    this.#ready.add(pipeline, pipeline.laneOf())
+    this.#next ??= setImmediate(() => this.#take())
+  }
+
+  /** To be called when what one read has brought takes long. */
+  skip(): void {
+    this.#off = TURNS_OFF
+    this.#next ??= setImmediate(() => this.#take())
+  }
+
+  #take(): void {
     this.#next = undefined
-    let left = MAX_PER_TURN
-    for (const pipeline of this.#ready) {
-      this.#ready.delete(pipeline)
-      const done = pipeline.goOn()
-      // Added again, it comes behind all others.
-      if (done === 'began') this.#ready.add(pipeline)
+    let left = this.#off > 0 ? 0 : MAX_PER_TURN
+    this.#off -= this.#off > 0 ? 1 : 0
+    while (left > 0) {
+      const done = this.#ready.take()?.goOn()
       // All that a read brings is parsed in one go.
-      left = done === 'reads' ? 0 : left - 1
-      if (left <= 0) break
+      left = done === undefined || done === 'reads' ? 0 : left - 1
     }
-    const [first] = this.#ready
-    if (first !== undefined) this.askForTurn(first)
+    if (this.#ready.size > 0 || this.#off > 0) this.#next ??= setImmediate(() => this.#take())
   }
 }
 
-/** Those of all connections: a process has one event loop. */
-const turns = new Turns()
+export const turns: Turns = new Turns()
 
 /** The requests of one connection that wait for their turn. */
 export class Pipeline {
+  /** With whom it shares its turns. */
+  readonly laneOf: () => string
   readonly #socket: Socket
   /** Oldest first, which is also the order in which they begin. */
   #waiting: WaitingRequest[] = []
@@ -77,27 +93,19 @@ export class Pipeline {
   /** Whether nothing is read, and whether that lasts until what is owed is answered. */
   #isResting = false
   #isFull = false
-  /** The request whose body nobody reads yet, although very many pieces of it have come. */
-  #unread: IncomingMessage | undefined
-  /** The client has nothing more to say, and Node was not told yet. */
-  #hasEnded = false
-  readonly #isLive: () => boolean
+  #isAsking = false
 
-  /** @param isLive Whether the answer under way has no end. */
-  constructor(socket: Socket, isLive: () => boolean) {
+  constructor(socket: Socket, laneOf: () => string) {
+    this.laneOf = laneOf
     this.#socket = socket
-    this.#isLive = isLive
     socket.once('close', () => {
       turns.count -= this.#waiting.length
       this.#waiting = []
     })
-    // Node resumes the socket for each request, and for a body when somebody reads it.
-    const { resume } = socket
-    socket.resume = () => {
-      if (!this.#isResting || !hasReader(socket)) return resume.call(socket)
-      this.#ask()
-      return socket
-    }
+    // The parser resumes the socket after each request, and a body when somebody reads it.
+    socket.on('resume', () => {
+      if (this.#isResting && hasReader(socket)) socket.pause()
+    })
   }
 
   /**
@@ -112,7 +120,6 @@ export class Pipeline {
     this.#newest = response
     response.once('close', () => {
       this.#owed -= 1
-      this.tellEnd()
       this.#ask()
     })
     this.#waiting.push({ awaited, serve })
@@ -131,54 +138,28 @@ export class Pipeline {
     this.#ask()
   }
 
-  /** Reads nothing more before somebody reads the body of a request. */
-  restUntilRead(request: IncomingMessage): void {
-    this.#rest()
-    if (this.#unread === request) return
-    this.#unread = request
-    request.once('resume', () => {
-      this.#unread = undefined
-      this.#ask()
-    })
-  }
-
-  /**
-   * Takes the end of what comes while it rests: Node ends the connection with it, whatever is owed.
-   *
-   * @returns Whether it did.
-   */
-  takeEnd(): boolean {
-    this.#hasEnded = this.#isResting
-    return this.#isResting
-  }
-
-  /** Tells Node of the end that was taken, once all that came before it is parsed and answered. */
-  tellEnd(): void {
-    if (!this.#hasEnded || this.#isResting || this.#socket.readableLength > 0) return
-    if (this.#owed > 0 && !this.#isLive()) return
-    this.#hasEnded = false
-    this.#socket.push(null)
-  }
-
   /** Does one thing that it can do, and says what. */
   goOn(): 'began' | 'reads' | 'waits' {
+    this.#isAsking = false
     const next = this.#next
     if (next !== undefined) {
       this.#waiting.shift()
       turns.count -= 1
       next.serve()
+      this.#ask()
       return 'began'
     }
     if (!this.#mayRead) return 'waits'
     this.#isFull = false
     this.#isResting = false
     if (hasReader(this.#socket)) this.#socket.resume()
-    this.tellEnd()
     return 'reads'
   }
 
   #ask(): void {
-    if (this.#next !== undefined || this.#mayRead) turns.askForTurn(this)
+    if (this.#isAsking || (this.#next === undefined && !this.#mayRead)) return
+    this.#isAsking = true
+    turns.ask(this)
   }
 
   /** The request that can be begun. */
@@ -189,15 +170,14 @@ export class Pipeline {
   }
 
   get #mayRead(): boolean {
-    if (!this.#isResting || this.#socket.destroyed || this.#unread !== undefined) return false
-    // Node's parser has to be left alone while its client does not take what it is answered.
-    if (Reflect.get(this.#socket, '_paused') === true) return false
+    if (!this.#isResting || this.#socket.destroyed) return false
     // The last request may need what was not read yet for its body.
     const isDone = this.#owed === 0 || (this.#owed === 1 && this.#newest?.req.complete === false)
     return isDone || !this.#isFull
   }
 
   #rest(): void {
+    if (this.#isResting) return
     this.#isResting = true
     this.#socket.pause()
   }

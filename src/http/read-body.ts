@@ -23,9 +23,6 @@ export type BodyCall = Pick<Call, 'request' | 'clock' | 'beginBody' | 'holdBytes
 /** Bytes that may wait for a slow consumer before the sender is held back. */
 const MAX_WAITING_BYTES: number = 256 * 1024
 
-/** Shorter chunks that wait become one: each by itself takes 200 bytes, however short. */
-const MIN_CHUNK_BYTES = 1024
-
 interface Consumer {
   resolve(chunk: Uint8Array | undefined): void
   reject(error: HttpError): void
@@ -39,9 +36,8 @@ class BodyInbox {
   onProgress: () => void = () => {}
   readonly #request: IncomingMessage
   readonly #limit: number
-  /** Chunks that wait, oldest first, and behind them those that are short. */
+  /** Chunks that wait, oldest first. */
   readonly #chunks: Uint8Array[] = []
-  #short: GrowingBuffer | undefined
   #waitingBytes = 0
   #isHeldBack = false
   #isEnded: boolean
@@ -67,7 +63,7 @@ class BodyInbox {
 
   /** The next chunk; `undefined` at the end of the body. */
   next(): Promise<Uint8Array | undefined> {
-    const chunk = this.#chunks.shift() ?? this.#takeShort()
+    const chunk = this.#chunks.shift()
     if (chunk !== undefined) {
       this.#waitingBytes -= chunk.length
       if (this.#isHeldBack && this.#waitingBytes === 0) this.#letGoOn()
@@ -110,14 +106,7 @@ class BodyInbox {
       return
     }
     this.#waitingBytes += chunk.length
-    if (chunk.length < MIN_CHUNK_BYTES) {
-      this.#short ??= new GrowingBuffer(MIN_CHUNK_BYTES)
-      this.#short.append(chunk)
-    } else {
-      const short = this.#takeShort()
-      if (short !== undefined) this.#chunks.push(short)
-      this.#chunks.push(chunk)
-    }
+    this.#chunks.push(chunk)
     if (this.#waitingBytes < MAX_WAITING_BYTES) return
     this.#isHeldBack = true
     this.#request.pause()
@@ -130,12 +119,6 @@ class BodyInbox {
 
   readonly #onClose = (): void => {
     if (!this.#isEnded) this.fail(new HttpError('INCOMPLETE_BODY'))
-  }
-
-  #takeShort(): Uint8Array | undefined {
-    const short = this.#short?.filled
-    this.#short = undefined
-    return short
   }
 
   #letGoOn(): void {

@@ -5,9 +5,10 @@ import { connect, type AddressInfo, type Socket } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import { systemClock, type Clock } from '../lib/clock.ts'
 import { codeOf } from '../lib/system-error.ts'
-import { cutReads } from './cut-reads.ts'
+import { connectionOf } from './connection.ts'
 import { ConnectionTable, type ConnectionLimits } from './connection-table.ts'
 import type { Handshakes } from './handshakes.ts'
+import { turns } from './pipeline.ts'
 import { onClientError, type ParserError } from './refuse-socket.ts'
 import { serveUpgrades } from './upgrade.ts'
 
@@ -102,19 +103,21 @@ export class RunningServer {
     this.#onTrouble = onTrouble
     this.#server = createHttpServer(options.listener, clock)
     const parsers = this.#server.listeners('connection')
+    if (handshakes !== undefined) this.#server.removeAllListeners('connection')
     const parse = (socket: Socket): void => {
       for (const parser of parsers) parser.call(this.#server, socket)
-      cutReads(socket)
     }
-    // Instead of `node:http`, which sees a connection once it has its place.
-    this.#server.removeAllListeners('connection').on('connection', (socket) => {
+    // Before `node:http` sees the connection, and before a byte of it is read.
+    this.#server.prependListener('connection', (socket) => {
       const isOwn =
         socket.remotePort !== undefined && socket.remotePort === this.#looking?.localPort
       // The look at the socket takes nobody's place.
       if (isOwn && socket.remoteAddress === socket.localAddress) socket.destroy()
-      else if (handshakes !== undefined) this.#secure(socket, handshakes, parse)
-      else if (this.#connections.add(socket)) parse(socket)
+      else if (handshakes === undefined) this.#connections.add(socket)
+      else this.#secure(socket, handshakes, parse)
     })
+    // Encrypted, they have turns of their own.
+    if (handshakes === undefined) this.#server.on('connection', restInBusyTimes)
   }
 
   /** Has the parsers of `node:http` get a connection once it is encrypted. */
@@ -276,4 +279,11 @@ function createHttpServer(listener: RequestListener, clock: Pick<Clock, 'after'>
     .on('clientError', (error: ParserError, socket: Socket) => onClientError(error, socket, clock))
   serveUpgrades(server, listener)
   return server
+}
+
+/** The first read of a new connection may take long as well. */
+function restInBusyTimes(socket: Socket): void {
+  // Behind the tick in which `node:http` begins to read.
+  if (turns.isBusy)
+    process.nextTick(() => !socket.destroyed && connectionOf(socket).restUntilTurn())
 }

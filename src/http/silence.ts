@@ -137,9 +137,6 @@ function takenBytes(watched: Socket): number {
 export const LINGER_MS = 2000
 export const LINGER_BYTES: number = 1024 * 1024
 
-/** A shorter piece of a body counts as one of this length: it takes as much work. */
-const PIECE_BYTES = 1024
-
 /**
  * Throws away what comes of a request body, within bounds, then calls back once: hanging up on a
  * client that still sends resets the connection, and the reset may overtake the answer. A sender of
@@ -147,15 +144,16 @@ const PIECE_BYTES = 1024
  */
 export function drain(call: Pick<Call, 'request' | 'clock'>, done: () => void): void {
   const { request, clock } = call
-  let left = LINGER_BYTES
+  const { socket } = request
+  // As they came: a chunk of one byte is six of them.
+  const before = socket.bytesRead
   const stop = (): void => {
     cancelTimer()
     request.off('data', count).off('end', stop).off('close', stop)
     done()
   }
-  const count = (chunk: Uint8Array): void => {
-    left -= Math.max(chunk.length, PIECE_BYTES)
-    if (left < 0) request.pause()
+  const count = (): void => {
+    if (socket.bytesRead - before > LINGER_BYTES) request.pause()
   }
   const cancelTimer = clock.after(LINGER_MS, stop)
   request.on('data', count).once('end', stop).once('close', stop).resume()

@@ -63,10 +63,7 @@ describe('requests in front of one that is malformed, or never ends', () => {
       assert.equal((await (await connect()).send(head('GET /go')).read()).body, 'go')
       assert.equal((await client.read()).body, 'slow', last)
       const answers = await client.readToEnd()
-      // What never ends is told so, when nothing else is owed by the time that its end has come.
-      const [answer, ...others] = answers.match(/HTTP\/1\.1 \d+/g) ?? []
-      assert.equal(answer, 'HTTP/1.1 405', last)
-      assert.deepEqual(others, others.slice(0, 1).fill('HTTP/1.1 400'), last)
+      assert.deepEqual(answers.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 405'], last)
     }
   })
 })
@@ -202,22 +199,21 @@ describe('requests that do not wait for an answer', () => {
   // Encrypted, a read brings fewer, and no client of a test has sent too many.
   if (!isTlsSpoken()) {
     it('wait by the ten thousands; whoever sends still more loses the connection', async (t) => {
-      const room = { maxConnections: 1000, maxConnectionsPerAddress: 1000 }
-      const { connect, slow } = await serveSlowly(t, room)
+      const { connect, slow } = await serveSlowly(t)
       const clients = []
       const closed = defer<void>()
-      const bytes = head('GET /slow') + 'DELETE / HTTP/1.1\r\nHost:a\r\n\r\n'.repeat(60)
-      for (let index = 0; index < 600; index++) {
+      const bytes = head('GET /slow') + 'GET / HTTP/1.1\r\nHost:a\r\n\r\n'.repeat(5000)
+      for (let index = 0; index < 12; index++) {
         const client = await connect()
         client.socket.once('close', () => closed.resolve())
         clients.push(client.send(bytes))
       }
       await closed.promise
       const survivors = clients.filter(({ socket }) => !socket.destroyed)
-      assert.ok(survivors.length >= 400)
+      assert.ok(survivors.length >= 4)
       slow.resolve(text('slow'))
       for (const client of survivors.slice(0, 2)) {
-        for (let index = 0; index < 61; index++) await client.read()
+        for (let index = 0; index < 5001; index++) await client.read()
       }
       assert.equal((await (await connect()).send(head('GET /')).read()).body, 'root')
     })
