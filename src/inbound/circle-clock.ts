@@ -1,6 +1,5 @@
 /**
- * The time of the circle on this daemon: the own clock, and by how much the circle is ahead of it:
- * as others told, and as the own clock was set back since the start.
+ * The time of the circle on this daemon: the own clock, and by how much the circle is ahead of it.
  *
  * The difference is kept over a restart, so that a member stamps its items like the others even
  * while it is alone.
@@ -29,20 +28,15 @@ const WORTH_TELLING_MS = 60_000
 /** The clock of this machine, and where the difference is kept. */
 export interface CircleClockDeps {
   readonly file: PrivateFile
-  readonly clock: Pick<Clock, 'now' | 'monotonic'>
+  readonly clock: Pick<Clock, 'now'>
   readonly logger: Logger
 }
 
 /** The time of the circle. */
 export class CircleClock implements CircleTime {
   readonly #deps: CircleClockDeps
-  /** By how much others are ahead of the own clock at its furthest. */
   #aheadMs: number
-  /** The own clock at its furthest, less the monotonic one. */
-  #furthest = -Infinity
   #keptMs: number
-  /** The difference as it was last seen. */
-  #seenMs: number
   /** The difference in the last log line. */
   #toldMs: number
   readonly #writing: Coalesced
@@ -51,9 +45,7 @@ export class CircleClock implements CircleTime {
     this.#deps = deps
     this.#aheadMs = aheadMs
     this.#keptMs = aheadMs
-    this.#seenMs = aheadMs
     this.#toldMs = aheadMs
-    this.#measureSetBack()
     this.#writing = new Coalesced(
       () => this.#keep(),
       (error) => {
@@ -70,14 +62,11 @@ export class CircleClock implements CircleTime {
 
   /** By how much the circle is ahead of the clock of this machine. */
   get aheadMs(): number {
-    return Math.min(this.#aheadMs + this.#measureSetBack(), MAX_AHEAD_MS)
+    return this.#aheadMs
   }
 
   now(): number {
-    const { aheadMs } = this
-    if (Math.abs(aheadMs - this.#seenMs) > WORTH_KEEPING_MS) this.#writing.request()
-    this.#seenMs = aheadMs
-    return Math.floor(this.#deps.clock.now() + aheadMs)
+    return Math.floor(this.#deps.clock.now() + this.#aheadMs)
   }
 
   learn(at: number): void {
@@ -85,9 +74,8 @@ export class CircleClock implements CircleTime {
     // A member that is as far ahead as it can be may have a clock that is a little ahead of ours.
     const aheadMs = Math.min(toldMs, MAX_AHEAD_MS)
     // Also false for what is no number.
-    if (!(aheadMs > this.aheadMs && toldMs <= MAX_AHEAD_MS + MAX_APART_MS)) return
-    this.#aheadMs = aheadMs - this.#measureSetBack()
-    this.#seenMs = aheadMs
+    if (!(aheadMs > this.#aheadMs && toldMs <= MAX_AHEAD_MS + MAX_APART_MS)) return
+    this.#aheadMs = aheadMs
     if (aheadMs - this.#toldMs > WORTH_TELLING_MS) {
       this.#toldMs = aheadMs
       const seconds = Math.round(aheadMs / 1000)
@@ -103,17 +91,9 @@ export class CircleClock implements CircleTime {
     await this.#writing.idle()
   }
 
-  /** By how many milliseconds the own clock was set back, and is behind its furthest. */
-  #measureSetBack(): number {
-    const { clock } = this.#deps
-    const offset = clock.now() - clock.monotonic()
-    this.#furthest = Math.max(this.#furthest, offset)
-    return Math.floor(this.#furthest - offset)
-  }
-
   async #keep(): Promise<void> {
-    const { aheadMs } = this
-    if (Math.abs(aheadMs - this.#keptMs) <= WORTH_KEEPING_MS) return
+    const aheadMs = this.#aheadMs
+    if (aheadMs - this.#keptMs <= WORTH_KEEPING_MS) return
     // The file has no version.
     await this.#deps.file.write(`${JSON.stringify({ aheadMs })}\n`)
     this.#keptMs = aheadMs
