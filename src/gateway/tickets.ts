@@ -47,13 +47,15 @@ export class Tickets<Holder extends Principal> {
 
   /** The routes: who has credentials gets a ticket, and whoever has that the bytes. */
   get routes(): readonly Route<Holder>[] {
-    const { transfers } = this.#ports
+    const { latest, transfers } = this.#ports
     const { at } = this.#options
     const give: Handler<Holder> = async (call) => {
       const { principal, query } = call
       const recent = query.get('recent') ?? undefined
       const wanted = this.#find(principal, recent)
-      if (wanted === undefined) throw new HttpError('NOT_FOUND')
+      // What a text has replaced may be from before its asker was paired.
+      const isGone = recent === undefined && latest.current?.item.type === 'Text'
+      if (wanted === undefined || isGone) throw new HttpError('NOT_FOUND')
       const path = `${at}/${this.#make(principal, wanted, recent)}`
       const { mediaType, contentId } = wanted.item
       const members = await membersOf(wanted)

@@ -339,6 +339,13 @@ describe('a ticket', () => {
     assert.equal((await gateway.send('GET', path)).status, 200)
   })
 
+  it('is given for the current item alone, and not for what a text has replaced', async (t) => {
+    const gateway = await serve(t)
+    await gateway.phone.pushText('a text')
+    const later = await gateway.addPhone()
+    assert.equal((await later.fetch('/phone/tickets', { method: 'POST' })).status, 404)
+  })
+
   it('breaks off in the tick of a revocation what it downloads', async (t) => {
     const gateway = await serve(t)
     await gateway.phone.pushFile('File', 'large', Buffer.alloc(64 * 2 ** 20))
