@@ -232,9 +232,9 @@ async function isMeant(
 ): Promise<boolean> {
   const { kept, isExact = false } = bytes.kind === 'staged' ? bytes : {}
   const { sha256: contentHash } = blob.digests
-  if (kept !== undefined) return contentHash === kept.contentHash
   // A member says what it means, and uploads it when that is not here.
   if (origin.kind === 'peer') return hash.toLowerCase() === contentHash
+  if (kept !== undefined) return contentHash === kept.contentHash
   const own = { contentHash, nameHash: nameHashOf(dataName, contentHash) }
   if (!isHash(hash) || isComputedHash(own, hash) || hash.toLowerCase() === knownAs) return true
   const stored = [current, binary].filter((candidate) => candidate !== undefined)
