@@ -67,9 +67,10 @@ it('a device that makes a large Group is shut out before that is read', onLinux,
   const { devices, inbound, latest } = station
   const [second, third] = others
   // It waits for its turn behind the first one.
-  await devices.revoke(second.id)
+  const revoked = devices.revoke(second.id)
   await second.refused
   assert.ok((await openFiles()).includes(first.path), 'the first Group is being made')
+  await revoked
   const { device } = await devices.rotate(first.id)
   await first.refused
   await devices.revoke(third.id)
