@@ -48,8 +48,9 @@ export const GUARDS: Readonly<Record<BudgetId, Guard>> = {
   B9b: { ...IDLE, limit: 1.5, because: 'a rest of seconds instead of a minute' },
   B10: {
     file: 'start',
-    limit: 2.9,
-    because: 'Node 20 misses the floor, by more where memory is slow',
+    limit: 3.2,
+    because:
+      'Node 20 misses the floor, by more where memory is slow, and short runs spread by 13 %',
   },
   'B11 memory': { file: 'logins', limit: 128 },
   'B11 rest': { file: 'logins', limit: 40 },
