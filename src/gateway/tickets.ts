@@ -53,7 +53,7 @@ export class Tickets<Holder extends Principal> {
       const { principal, query } = call
       const recent = query.get('recent') ?? undefined
       const wanted = this.#find(principal, recent)
-      // What a text has replaced may be from before its asker was paired.
+      // One that a text has replaced may be from before its asker was paired.
       const isGone = recent === undefined && latest.current?.item.type === 'Text'
       if (wanted === undefined || isGone) throw new HttpError('NOT_FOUND')
       const path = `${at}/${this.#make(principal, wanted, recent)}`

@@ -67,10 +67,10 @@ it('a device that makes a large Group is shut out before that is read', onLinux,
   const { devices, inbound, latest } = station
   const [second, third] = others
   // It waits for its turn behind the first one.
-  const revoked = devices.revoke(second.id)
+  await devices.revoke(second.id)
   await second.refused
-  assert.ok((await openFiles()).includes(first.path), 'the first Group is being made')
-  await revoked
+  // The first one is being made still. Its file is opened twice: to be looked at, then to be read.
+  while (!(await openFiles()).includes(first.path)) await setImmediate()
   const { device } = await devices.rotate(first.id)
   await first.refused
   await devices.revoke(third.id)
