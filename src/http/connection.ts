@@ -139,8 +139,8 @@ export class Connection {
   }
 
   /**
-   * Joins the short pieces of a chunked body, whether or not anything reads it yet. After one read
-   * that brings very many, nothing more is read before others have had their turn.
+   * Joins the short pieces of a body, whether or not anything reads it yet: chunks may be of one
+   * byte each. After a read that brings very many, others have their turn first.
    */
   joinPieces(request: IncomingMessage): void {
     const { push } = request
@@ -151,7 +151,7 @@ export class Connection {
       return bytes === undefined || push.call(request, bytes)
     }
     request.push = (piece: Uint8Array | null, encoding?: BufferEncoding): boolean => {
-      if (this.#countInRead() === MAX_PIECES) this.restUntilTurn()
+      this.#countInRead()
       if (piece === null || piece.length >= MIN_PIECE_BYTES) {
         hand()
         return push.call(request, piece, encoding)
@@ -175,7 +175,7 @@ export class Connection {
     return this.#pipeline
   }
 
-  /** @returns 1 for the first request, or piece of a chunked body, of a read of the socket. */
+  /** @returns 1 for the first request, or piece of a body, of a read of the socket. */
   #countInRead(): number {
     const { bytesRead } = this.socket
     this.#inRead = bytesRead === this.#readAt ? this.#inRead + 1 : 1
@@ -183,6 +183,7 @@ export class Connection {
     if (this.#inRead === MAX_PIECES) {
       this.#isSlow = true
       turns.skip()
+      this.restUntilTurn()
     }
     return this.#inRead
   }

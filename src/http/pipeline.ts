@@ -41,7 +41,7 @@ interface WaitingRequest {
 const TURNS_OFF = 64
 
 /** The connections that wait for a turn: a process has one event loop. */
-class Turns {
+class ConnectionTurns {
   /** Requests that wait on them. */
   count = 0
   readonly #ready = new FairQueue<Pipeline>(Number.POSITIVE_INFINITY)
@@ -78,7 +78,7 @@ class Turns {
   }
 }
 
-export const turns: Turns = new Turns()
+export const turns: ConnectionTurns = new ConnectionTurns()
 
 /** The requests of one connection that wait for their turn. */
 export class Pipeline {

@@ -283,7 +283,9 @@ function createHttpServer(listener: RequestListener, clock: Pick<Clock, 'after'>
 
 /** The first read of a new connection may take long as well. */
 function restInBusyTimes(socket: Socket): void {
+  if (!turns.isBusy) return
   // Behind the tick in which `node:http` begins to read.
-  if (turns.isBusy)
-    process.nextTick(() => !socket.destroyed && connectionOf(socket).restUntilTurn())
+  process.nextTick(() => {
+    if (!socket.destroyed) connectionOf(socket).restUntilTurn()
+  })
 }
