@@ -24,10 +24,18 @@ export class Xvfb {
    * @param t The test with which the server ends; without it, somebody calls `stop`.
    */
   static async start(t?: TestContext, options: readonly string[] = []): Promise<Xvfb> {
-    const display = `:${FIRST_DISPLAY + started++}`
-    const xvfb = new Xvfb(await startServer(display, options), display, options)
-    t?.after(() => xvfb.stop())
-    return xvfb
+    for (;;) {
+      const display = `:${FIRST_DISPLAY + started++}`
+      try {
+        const xvfb = new Xvfb(await startServer(display, options), display, options)
+        t?.after(() => xvfb.stop())
+        return xvfb
+      } catch (error) {
+        // Another file of tests, whose process has the same remainder, has a server there.
+        if (!(error instanceof Error && error.message.includes('server already running')))
+          throw error
+      }
+    }
   }
 
   private constructor(server: RunningProgram, display: string, options: readonly string[]) {
