@@ -24,8 +24,11 @@ interface OwnedAnswer {
   response: ServerResponse
 }
 
-/** Requests and pieces of bodies that one read may bring without keeping others waiting. */
+/** Pieces of bodies that one read may bring without keeping others waiting. */
 const MAX_PIECES = 64
+
+/** A request takes as long as so many pieces. */
+const REQUEST_PIECES = 4
 
 /** Shorter pieces of a body become one: each by itself takes 200 bytes more than is in it. */
 const MIN_PIECE_BYTES = 1024
@@ -58,6 +61,8 @@ export class Connection {
   refusedAt: number | undefined
   /** Requests so far. */
   requests = 0
+  /** Has all connections of its server wait for their turn. */
+  restAll: (() => void) | undefined
   /** The memory that the authentication has of a login on it. */
   login: unknown = undefined
   /** The answer to the newest request; it ends after all others of this connection. */
@@ -127,7 +132,7 @@ export class Connection {
     this.requests += 1
     this.latest = response
     if (!isSafe) this.#latestChange = response
-    const place = this.#countInRead()
+    const place = this.#countInRead(REQUEST_PIECES) / REQUEST_PIECES
     if (place > 1) this.restUntilTurn()
     if (!isOpen(before) && place <= MAX_BEGUN) serve()
     else this.#getPipeline().add(response, { before, awaited }, serve)
@@ -151,7 +156,7 @@ export class Connection {
       return bytes === undefined || push.call(request, bytes)
     }
     request.push = (piece: Uint8Array | null, encoding?: BufferEncoding): boolean => {
-      this.#countInRead()
+      this.#countInRead(1)
       if (piece === null || piece.length >= MIN_PIECE_BYTES) {
         hand()
         return push.call(request, piece, encoding)
@@ -175,15 +180,18 @@ export class Connection {
     return this.#pipeline
   }
 
-  /** @returns 1 for the first request, or piece of a body, of a read of the socket. */
-  #countInRead(): number {
+  /** @returns Pieces that this read of the socket has brought, these included. */
+  #countInRead(pieces: number): number {
     const { bytesRead } = this.socket
-    this.#inRead = bytesRead === this.#readAt ? this.#inRead + 1 : 1
+    const before = bytesRead === this.#readAt ? this.#inRead : 0
+    this.#inRead = before + pieces
     this.#readAt = bytesRead
-    if (this.#inRead === MAX_PIECES) {
+    if (before < MAX_PIECES && this.#inRead >= MAX_PIECES) {
       this.#isSlow = true
       turns.skip()
       this.restUntilTurn()
+      // What others sent at the same moment would be parsed before the next turn.
+      this.restAll?.()
     }
     return this.#inRead
   }

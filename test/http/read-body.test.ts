@@ -452,11 +452,12 @@ describe('a consumer', () => {
 })
 
 describe('a body in a great many chunks', () => {
-  for (const [what, login, status] of [
-    ['that is read', 'yes', 200],
-    ['that nobody wants', 'no', 401],
+  for (const [what, login, status, senders] of [
+    ['one that is read', 'yes', 200, 1],
+    ['one that nobody wants', 'no', 401, 1],
+    ['a dozen at one moment', 'yes', 200, 12],
   ] as const) {
-    it(`is read once in a turn, whoever sends it: one ${what}`, async (t) => {
+    it(`is read once in a turn, whoever sends it: ${what}`, async (t) => {
       const chunk = '1\r\n \r\n'
       let come = 0
       const most = 50_000
@@ -472,20 +473,24 @@ describe('a body in a great many chunks', () => {
           }),
         ],
       })
-      const client = await connect()
+      const clients = []
+      while (clients.length < senders) clients.push(await connect())
+      // From then on none of them waits for its turn.
+      for (const client of clients)
+        assert.equal((await client.send(head('GET /')).read()).status, 200)
       const start = head('PUT /it', CHUNKED).replace(
         'Authorization: yes',
         `Authorization: ${login}`,
       )
-      client.send(`${start}${chunk.repeat(most)}0\r\n\r\n`)
+      for (const client of clients) client.send(`${start}${chunk.repeat(most)}0\r\n\r\n`)
       let inTurn = 0
-      while (come < most) {
+      while (come < most * senders) {
         const before = come
         await turnOfEvents()
         inTurn = Math.max(inTurn, come - before)
       }
       assert.ok(inTurn <= 2 * (READ_BYTES / chunk.length), `${inTurn} chunks in a turn`)
-      assert.equal((await client.read()).status, status)
+      for (const client of clients) assert.equal((await client.read()).status, status)
     })
   }
 
