@@ -2,7 +2,7 @@
 
 import { DomainError } from '../core/domain-error.ts'
 import { isHash, type Item } from '../core/item.ts'
-import type { Stamp } from '../core/stamp.ts'
+import { believedStamp, type Stamp } from '../core/stamp.ts'
 import { isFileLike } from '../core/item-type.ts'
 import type { Handler } from '../http/call.ts'
 import { readJson } from '../http/read-body.ts'
@@ -31,9 +31,12 @@ export function getDocument(deps: HandlerDeps, path: Dialect): Handler<Principal
     makeReply(item, (item) => encodeDocument(item, path), tagOf(item)),
   )
   const believes = circleTime?.believes ?? (() => true)
-  const forPeers = remember((item) =>
-    makeReply(item, (item) => encodePeerDocument(item, believes), peerTagOf(item)),
-  )
+  // Made each time: whether a stamp is believed changes with the clock.
+  const forPeers = (item: Item | undefined): Reply => {
+    const stamp = item?.stamp && believedStamp(item.stamp, believes)
+    const tag = stamp ? `${tagOf(item)}-${stamp.at}-${stamp.member}` : tagOf(item)
+    return makeReply(item, (item) => encodePeerDocument(item, stamp), tag)
+  }
   return ({ principal }) => (principal.kind === 'peer' ? forPeers : present)(latest.current?.item)
 }
 
@@ -105,12 +108,6 @@ function isLongString(document: string | Pieces): document is string {
 
 function tagOf(item: Item | undefined): string {
   return item === undefined ? 'none' : `${item.activatedAt.toString(36)}-${item.contentHash}`
-}
-
-/** A later stamp of the same activation is another document. */
-function peerTagOf(item: Item | undefined): string {
-  const at = item?.stamp?.at ?? item?.activatedAt
-  return at === undefined ? tagOf(item) : `${tagOf(item)}-${at.toString(36)}`
 }
 
 /** Applies a pushed document as if it had come from a peer desktop. */

@@ -91,6 +91,36 @@ describe('a document of a peer', () => {
     }
   })
 
+  it('is shown with its stamp as that counts then, and with another tag', async (t) => {
+    let isBelieved = false
+    const circleTime = { ...watchTime().circleTime, believes: () => isBelieved }
+    const at = await serveGateway(t, { circleTime })
+    const { device, password } = await at.devices.add({ kind: 'peer' })
+    const peer = createPhone({ username: device.username, password }, at.url)
+    let tag = '"none"'
+    const shown = async () => {
+      const answer = await peer.fetch('/Sync.json', { headers: { 'If-None-Match': tag } })
+      assert.equal(answer.status, 200, 'it is another document')
+      tag = answer.headers.get('etag') ?? ''
+      const { stampedAt, stampedBy } = await readObject(answer)
+      return [stampedAt, stampedBy]
+    }
+    const push = async (stampedBy: string) => {
+      const body = JSON.stringify({ type: 'Text', text: 'a', stampedAt: 5, stampedBy })
+      assert.equal((await peer.fetch('/Sync.json', { method: 'PUT', body })).status, 200)
+    }
+    const [one, other] = ['m_0000000000000001', 'm_0000000000000002']
+    await push(one)
+    assert.deepEqual(await shown(), [0, one])
+    // The clock here was behind, and is put right.
+    isBelieved = true
+    assert.deepEqual(await shown(), [5, one])
+    await push(other)
+    assert.deepEqual(await shown(), [5, other])
+    const again = await peer.fetch('/Sync.json', { headers: { 'If-None-Match': tag } })
+    assert.equal(again.status, 304)
+  })
+
   it('that comes too late leaves no trace in what its sender reads', async (t) => {
     const at = await serveGateway(t)
     const { device, password } = await at.devices.add({ kind: 'peer' })

@@ -5,7 +5,7 @@
 
 import type { ItemType } from '../../core/item-type.ts'
 import { isHash, MAX_HASH_LENGTH, type Item } from '../../core/item.ts'
-import { believedStamp, isStamp, type Believes, type Stamp } from '../../core/stamp.ts'
+import { isStamp, type Stamp } from '../../core/stamp.ts'
 import { HttpError } from '../../http/http-error.ts'
 import type { Dialect } from '../../ports/device-registry.ts'
 import type { BatchBytes } from '../../ports/inbound-pipeline.ts'
@@ -124,10 +124,9 @@ export function encodeDocument(
 }
 
 /** The document as other members of a group read it: with the stamp of the item, as it counts. */
-export function encodePeerDocument(item: Item | undefined, believes: Believes): string {
+export function encodePeerDocument(item: Item | undefined, stamp: Stamp | undefined): string {
   if (item === undefined) return JSON.stringify(EMPTY_DOCUMENT)
   const { contentHash: hash } = item
-  const stamp = item.stamp && believedStamp(item.stamp, believes)
   const stamped = stamp && { stampedAt: stamp.at, stampedBy: stamp.member }
   const mediaType = item.type === 'Text' ? undefined : item.mediaType
   return JSON.stringify({ ...documentOf(item, 'sync'), hash, mediaType, ...stamped })
