@@ -1,11 +1,12 @@
 /**
  * The time of the circle on this daemon: the own clock, and by how much the circle is ahead of it.
  *
- * The difference is kept over a restart, so that a member stamps its items like the others even
- * while it is alone.
+ * While it runs, the time goes on over steps of the own clock. What others are ahead is kept over a
+ * restart, so that a member stamps its items like them even while it is alone.
  * @module
  */
 
+import { uptime as systemUptime } from 'node:os'
 import { Coalesced } from '../lib/coalesced.ts'
 import { isBelievable, MAX_AHEAD_MS, MAX_APART_MS } from '../core/circle-time.ts'
 import { decodeNumber, matching, objectOf } from '../lib/decoder.ts'
@@ -19,7 +20,10 @@ import type { PrivateFile } from '../ports/private-file.ts'
 /** Its file in the data directory. */
 export const MEMBER_FILE = 'member.json'
 
-/** Smaller steps, such as those of clocks that drift apart, are not worth a write. */
+/** Smaller steps are drift, or what macOS rounds: its uptime has whole seconds. */
+const STEP_MS = 2000
+
+/** Smaller changes, such as those of clocks that drift apart, are not worth a write. */
 const WORTH_KEEPING_MS = 1000
 
 /** From here on the owner may want to set a clock. */
@@ -28,28 +32,39 @@ const WORTH_TELLING_MS = 60_000
 /** The clock of this machine, and where the difference is kept. */
 export interface CircleClockDeps {
   readonly file: PrivateFile
-  readonly clock: Pick<Clock, 'now'>
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>
+  /** Seconds since the machine started, with those that it slept; that of the system by default. */
+  readonly uptime?: () => number
   readonly logger: Logger
 }
 
 /** The time of the circle. */
 export class CircleClock implements CircleTime {
   readonly #deps: CircleClockDeps
-  #aheadMs: number
+  /** By how much others are ahead of the own clock as it was before it was set back. */
+  #learntMs: number
   #keptMs: number
+  /** By how much the own clock was set back. Not kept: it may begin ahead at each boot. */
+  #backMs = 0
+  /** The own clock less the monotonic one. */
+  #offsetMs: number
+  /** Grows by what the machine sleeps. */
+  #sleptMs: number
   /** The difference in the last log line. */
   #toldMs: number
   readonly #writing: Coalesced
 
   private constructor(deps: CircleClockDeps, aheadMs: number) {
     this.#deps = deps
-    this.#aheadMs = aheadMs
+    this.#learntMs = aheadMs
     this.#keptMs = aheadMs
     this.#toldMs = aheadMs
+    this.#offsetMs = this.#measureOffset()
+    this.#sleptMs = this.#measureSleep()
     this.#writing = new Coalesced(
       () => this.#keep(),
       (error) => {
-        // The next step is written again.
+        // The next change is written again.
         deps.logger.warn(`Cannot write ${MEMBER_FILE}`, { ...describeFailure(error) })
       },
     )
@@ -62,11 +77,12 @@ export class CircleClock implements CircleTime {
 
   /** By how much the circle is ahead of the clock of this machine. */
   get aheadMs(): number {
-    return this.#aheadMs
+    this.#followSteps()
+    return this.#learntMs + this.#backMs
   }
 
   now(): number {
-    return Math.floor(this.#deps.clock.now() + this.#aheadMs)
+    return Math.floor(this.aheadMs + this.#deps.clock.now())
   }
 
   learn(at: number): void {
@@ -74,26 +90,55 @@ export class CircleClock implements CircleTime {
     // A member that is as far ahead as it can be may have a clock that is a little ahead of ours.
     const aheadMs = Math.min(toldMs, MAX_AHEAD_MS)
     // Also false for what is no number.
-    if (!(aheadMs > this.#aheadMs && toldMs <= MAX_AHEAD_MS + MAX_APART_MS)) return
-    this.#aheadMs = aheadMs
-    if (aheadMs - this.#toldMs > WORTH_TELLING_MS) {
-      this.#toldMs = aheadMs
-      const seconds = Math.round(aheadMs / 1000)
+    if (!(aheadMs > this.aheadMs && toldMs <= MAX_AHEAD_MS + MAX_APART_MS)) return
+    this.#learntMs = aheadMs - this.#backMs
+    if (this.#learntMs - this.#toldMs > WORTH_TELLING_MS) {
+      this.#toldMs = this.#learntMs
+      const seconds = Math.round(this.#learntMs / 1000)
       this.#deps.logger.info('The clock of another member is ahead of ours', { seconds })
     }
-    if (aheadMs - this.#keptMs > WORTH_KEEPING_MS) this.#writing.request()
+    this.#writing.request()
   }
 
   readonly believes = (at: number): boolean => isBelievable(at, this.#deps.clock.now())
 
   /** Resolves when all that was learnt is kept. */
   async close(): Promise<void> {
+    this.#followSteps()
     await this.#writing.idle()
   }
 
+  /** Sees whether the own clock was set, and keeps the time of the circle where it is. */
+  #followSteps(): void {
+    const movedMs = this.#measureOffset() - this.#offsetMs
+    this.#offsetMs += movedMs
+    if (Math.abs(movedMs) <= STEP_MS) return
+    const sleptMs = this.#measureSleep() - this.#sleptMs
+    this.#sleptMs += sleptMs
+    // Whole milliseconds, rounded so that no time comes twice.
+    const stepMs = Math.floor(sleptMs > STEP_MS ? movedMs - sleptMs : movedMs)
+    if (Math.abs(stepMs) <= STEP_MS) return
+    const backMs = this.#backMs - stepMs
+    this.#backMs = Math.min(Math.max(0, backMs), MAX_AHEAD_MS - this.#learntMs)
+    // Others were ahead of a clock that was behind.
+    this.#learntMs = Math.max(0, this.#learntMs + Math.min(0, backMs))
+    this.#toldMs = Math.min(this.#toldMs, this.#learntMs)
+    this.#writing.request()
+  }
+
+  #measureOffset(): number {
+    const { clock } = this.#deps
+    return clock.now() - clock.monotonic()
+  }
+
+  #measureSleep(): number {
+    const { clock, uptime = systemUptime } = this.#deps
+    return uptime() * 1000 - clock.monotonic()
+  }
+
   async #keep(): Promise<void> {
-    const aheadMs = this.#aheadMs
-    if (aheadMs - this.#keptMs <= WORTH_KEEPING_MS) return
+    const aheadMs = this.#learntMs
+    if (Math.abs(aheadMs - this.#keptMs) <= WORTH_KEEPING_MS) return
     // The file has no version.
     await this.#deps.file.write(`${JSON.stringify({ aheadMs })}\n`)
     this.#keptMs = aheadMs

@@ -8,22 +8,169 @@ import { FakeClock } from '../support/fake-clock.ts'
 import { MemoryPrivateFile } from '../support/memory-private-file.ts'
 import fc, { forAll, forAllAsync } from '../support/property.ts'
 
-const DAY_MS = 86_400_000
+const MINUTE_MS = 60_000
+const HOUR_MS: number = 60 * MINUTE_MS
+const DAY_MS: number = 24 * HOUR_MS
 
-async function openClock(text?: string) {
+type TestMember = Awaited<ReturnType<typeof openClock>>
+
+/** Starts a member on a machine whose clock begins ahead of the others', or behind them. */
+async function openClock(text?: string, aheadMs = 0) {
+  const clock = new FakeClock()
+  clock.jump(aheadMs)
+  let asleepMs = 0
+  const uptime = (): number => (clock.monotonic() + asleepMs) / 1000
   const file = new MemoryPrivateFile(text)
-  const deps = { file, clock: new FakeClock(), logger: new CaptureLogger() }
-  return { ...deps, group: await CircleClock.open(deps) }
+  const deps = { file, clock, uptime, logger: new CaptureLogger() }
+  return {
+    ...deps,
+    group: await CircleClock.open(deps),
+    restart: () => CircleClock.open(deps),
+    /** The wall clock goes on, and the monotonic one stands still. */
+    sleep: (ms: number): void => {
+      asleepMs += ms
+      clock.jump(ms)
+    },
+  }
+}
+
+/** Both hear what time it is by the other. */
+function meet(a: TestMember, b: TestMember): void {
+  a.group.learn(b.group.now())
+  b.group.learn(a.group.now())
 }
 
 describe('the time of the group', () => {
   it('is that of the own clock for a member that has met nobody', async () => {
     const { group, clock, file } = await openClock()
     assert.equal(group.now(), clock.now())
-    clock.jump(-DAY_MS)
+    clock.jump(DAY_MS)
     assert.equal(group.now(), clock.now())
     await group.close()
     assert.equal(file.text, undefined)
+  })
+
+  it('goes on when the own clock is set back, until the next start', async () => {
+    const { group, clock, file, restart } = await openClock()
+    group.learn(clock.now() + 5000)
+    clock.jump(DAY_MS)
+    clock.advance(1000)
+    const before = group.now()
+    clock.jump(-DAY_MS)
+    assert.equal(group.now(), before)
+    clock.advance(1000)
+    group.learn(before + 900)
+    assert.equal(group.now(), before + 1000)
+    // Set forward again, it is no further ahead than it was.
+    clock.jump(DAY_MS)
+    assert.equal(group.now(), before + 1000)
+    clock.jump(-DAY_MS)
+    group.learn(before + 6000)
+    assert.equal(group.now(), before + 6000)
+    await group.close()
+    assert.equal(file.text, '{"aheadMs":5000}\n')
+    assert.equal((await restart()).now(), clock.now() + 5000)
+  })
+
+  it('is not carried ahead by a clock that is behind at each boot until it is put right', async () => {
+    const other = await openClock()
+    let text: string | undefined
+    for (let boot = 0; boot < 4; boot += 1) {
+      const board = await openClock(text, -3 * DAY_MS)
+      meet(board, other)
+      assert.equal(board.group.now(), other.clock.now())
+      await board.group.close()
+      assert.equal(board.file.text, `{"aheadMs":${3 * DAY_MS}}\n`)
+      board.clock.jump(3 * DAY_MS)
+      // A boot that is over before anyone asks for the time, too.
+      if (boot % 2 === 0) meet(board, other)
+      await board.group.close()
+      text = board.file.text
+      assert.equal(text, '{"aheadMs":0}\n', `boot ${boot}`)
+      assert.equal(other.group.now(), other.clock.now(), `boot ${boot}`)
+    }
+  })
+
+  it('is carried ahead once by a clock that is ahead at each boot until it is put right', async () => {
+    const other = await openClock()
+    let text: string | undefined
+    for (let boot = 0; boot < 5; boot += 1) {
+      const desk = await openClock(text, 2 * HOUR_MS)
+      // It hears the others before, or after.
+      if (boot % 2 === 0) meet(desk, other)
+      desk.clock.jump(-2 * HOUR_MS)
+      meet(desk, other)
+      assert.equal(desk.group.now(), other.group.now())
+      assert.equal(other.group.now(), other.clock.now() + 2 * HOUR_MS, `boot ${boot}`)
+      await desk.group.close()
+      text = desk.file.text
+      assert.equal(text, undefined, `boot ${boot}`)
+    }
+  })
+
+  it('goes on as before after a sleep, also when the clock is set in it', async () => {
+    const { group, clock, file, sleep } = await openClock()
+    group.learn(clock.now() + HOUR_MS)
+    sleep(8 * HOUR_MS)
+    assert.equal(group.now(), clock.now() + HOUR_MS)
+    sleep(8 * HOUR_MS)
+    clock.jump(20 * MINUTE_MS)
+    assert.equal(group.now(), clock.now() + 40 * MINUTE_MS)
+    sleep(8 * HOUR_MS)
+    clock.jump(-10 * MINUTE_MS)
+    assert.equal(group.now(), clock.now() + 50 * MINUTE_MS)
+    await group.close()
+    assert.equal(file.text, `{"aheadMs":${40 * MINUTE_MS}}\n`)
+  })
+
+  it('is ten years ahead of a clock that is set back at most', async () => {
+    const { group, clock } = await openClock()
+    group.learn(clock.now() + MAX_AHEAD_MS - HOUR_MS)
+    clock.jump(-DAY_MS)
+    assert.equal(group.now(), clock.now() + MAX_AHEAD_MS)
+    await group.close()
+  })
+
+  it('advances as real time does, but for what is told and what the own clock says', () => {
+    const kinds = ['wait', 'step', 'sleep', 'learn', 'look', 'restart'] as const
+    const event = fc.tuple(fc.constantFrom(...kinds), fc.integer({ min: -20_000, max: 20_000 }))
+    return forAllAsync(fc.array(event, { maxLength: 40 }), async (events) => {
+      const { clock, uptime, sleep, restart, ...started } = await openClock()
+      let { group } = started
+      let [expected, seenAt] = [clock.now(), uptime()]
+      const expect = (told = 0): number => {
+        expected = Math.max(expected + (uptime() - seenAt) * 1000, clock.now(), told)
+        seenAt = uptime()
+        return expected
+      }
+      const look = (): void => assert.equal(group.now(), expect())
+      const start = clock.now()
+      for (const [kind, value] of events) {
+        const minutes = value * MINUTE_MS
+        if (kind === 'wait') clock.advance(Math.abs(value) * 1000)
+        if (kind === 'step') clock.jump(minutes)
+        if (kind === 'sleep') {
+          look()
+          sleep(Math.abs(minutes))
+          look()
+        }
+        if (kind === 'learn') {
+          const told = start + uptime() * 1000 + minutes
+          group.learn(told)
+          expect(told)
+        }
+        if (kind === 'look') look()
+        if (kind === 'restart') {
+          await group.close()
+          group = await restart()
+          const most = expect()
+          expected = group.now()
+          assert.ok(expected >= clock.now() && expected <= most, 'it is no further ahead')
+        }
+      }
+      look()
+      await group.close()
+    })
   })
 
   it('is that of the clock that is furthest ahead, and goes on with the own one', async () => {
@@ -53,8 +200,12 @@ describe('the time of the group', () => {
     await group.close()
     group.learn(clock.now() + 5900)
     await group.close()
+    clock.jump(-900)
+    group.learn(clock.now() + 5950)
+    clock.jump(900)
+    assert.equal(group.now(), clock.now() + 5950)
+    await group.close()
     assert.equal(file.text, '{"aheadMs":5000}\n')
-    assert.equal(group.now(), clock.now() + 5900)
   })
 
   it('is not that of clocks that went mad', async () => {
@@ -90,8 +241,7 @@ describe('the time of the group', () => {
       maxLength: 10,
     })
     return forAllAsync(DAYS, told, async (behind, tellings) => {
-      const [a, b] = [await openClock(), await openClock()]
-      b.clock.jump(behind)
+      const [a, b] = [await openClock(), await openClock(undefined, behind)]
       for (const [whom, days] of tellings) {
         const { group } = whom === 0 ? a : b
         group.learn(a.clock.now() + days * DAY_MS)
@@ -120,11 +270,7 @@ describe('the time of the group', () => {
     const offsets = fc.array(offset, { minLength: 5, maxLength: 5 })
     return forAllAsync(offsets, events, async (clocks, tellings) => {
       const members = await Promise.all(
-        clocks.map(async (ahead) => {
-          const member = await openClock()
-          member.clock.jump(ahead)
-          return member.group
-        }),
+        clocks.map(async (ahead) => (await openClock(undefined, ahead)).group),
       )
       const around = [...members.keys(), ...members.keys()].map((n) => [n, (n + 1) % 5] as const)
       for (const [from, to] of [...tellings, ...around]) {
@@ -143,6 +289,9 @@ describe('the time of the group', () => {
     group.learn(clock.now() + DAY_MS + 10)
     const told = logger.lines.map(({ level, fields }) => [level, fields])
     assert.deepEqual(told, [['info', { seconds: 86_400 }]])
+    clock.jump(2 * DAY_MS)
+    group.learn(clock.now() + DAY_MS)
+    assert.equal(logger.lines.length, 2, 'once more after the clock was set')
     await group.close()
   })
 

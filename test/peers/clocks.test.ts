@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict'
 import { readFileSync, statSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import type { DaemonOptions } from '../support/daemon-process.ts'
 import { needs } from '../support/requirements.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { arrives } from './support/daemons.ts'
 import { MemberProcess } from './support/member-process.ts'
 
 const DAY_MS = 86_400_000
+
+const WALL_CLOCK = fileURLToPath(new URL('../faults/support/wall-clock.js', import.meta.url))
 
 /**
  * Another wall clock for a whole process. What `faketime` itself would do, which stays between us and
@@ -74,4 +79,41 @@ describe('two members with clocks a day apart', needs('faketime'), () => {
       await a.stop()
     })
   }
+})
+
+describe('a member whose clock is behind at each boot until it is put right', () => {
+  it('tells the others no later time than theirs', async (t) => {
+    const clock = join(await temporaryFolder(t), 'clock')
+    await writeFile(clock, String(3 * DAY_MS))
+    const board = await MemberProcess.start(t, 'board', {
+      args: ['--headless'],
+      env: {
+        NODE_OPTIONS: `--import ${WALL_CLOCK}`,
+        CLIPGATE_TEST_CLOCK: clock,
+        CLIPGATE_TEST_CLOCK_AHEAD: String(-3 * DAY_MS),
+      },
+    })
+    const aheadMs = async (): Promise<number> => {
+      const response = await board.phone.fetch('/api/time')
+      return Date.parse(String(await response.json())) - Date.now()
+    }
+    /** Meets a member whose clock is right. */
+    const meet = async (): Promise<void> => {
+      const headers = { 'X-Clipgate-Time': String(Date.now()) }
+      const response = await board.phone.fetch('/Sync.json', { headers })
+      const toldMs = Number(response.headers.get('X-Clipgate-Time')) - Date.now()
+      assert.ok(Math.abs(toldMs) < DAY_MS / 2, `it is ${toldMs} ms ahead`)
+    }
+    for (const boot of [1, 2, 3]) {
+      if (boot > 1) await board.start()
+      assert.ok((await aheadMs()) < -DAY_MS, 'its clock is behind')
+      await meet()
+      board.daemon.child.kill('SIGUSR2')
+      while ((await aheadMs()) < -DAY_MS / 2) continue
+      await meet()
+      await board.stop()
+      const kept = readFileSync(join(board.daemon.folder, 'data', 'member.json'), 'utf8')
+      assert.ok(JSON.parse(kept).aheadMs < DAY_MS / 2, kept)
+    }
+  })
 })

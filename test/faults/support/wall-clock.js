@@ -1,13 +1,14 @@
 /**
  * Preloaded into a daemon: at SIGUSR2 its wall clock is moved by the milliseconds that the file at
- * `CLIPGATE_TEST_CLOCK` holds. What never jumps, the timers among it, stays as it is.
+ * `CLIPGATE_TEST_CLOCK` holds; `CLIPGATE_TEST_CLOCK_AHEAD` are those by which it begins ahead. What
+ * never jumps, the timers among it, stays as it is.
  * @module
  */
 
 import { readFileSync } from 'node:fs'
 
 const realNow = Date.now
-let offset = 0
+let offset = Number(process.env['CLIPGATE_TEST_CLOCK_AHEAD'] ?? 0)
 
 const now = () => realNow() + offset
 

@@ -97,7 +97,10 @@ export class TestCircle {
     { file = new MemoryPrivateFile(), ...more }: StartOptions = {},
   ): Promise<BusMember> {
     const membership = await Membership.open(file, this.secrets.id, 0)
-    const clock = { now: () => this.clock.now() + (more.aheadMs ?? 0) }
+    const clock = {
+      now: () => this.clock.now() + (more.aheadMs ?? 0),
+      monotonic: () => this.clock.monotonic(),
+    }
     const logger = new CaptureLogger()
     const time = await CircleClock.open({ file: new MemoryPrivateFile(), clock, logger })
     const member = new BusMember(this, name, file, { membership, time }, more)
