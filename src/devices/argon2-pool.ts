@@ -65,7 +65,7 @@ export class Argon2Pool implements ThreadOwner {
 
   constructor(options: Argon2PoolOptions) {
     this.#clock = options.clock
-    this.#told = new Seldom(options.clock)
+    this.#told = new Seldom(options)
     this.#logger = options.logger
     this.maxThreads = options.workers ?? DEFAULT_WORKERS
     this.#waiting = new VerificationQueue(options.queue ?? DEFAULT_QUEUE)
@@ -128,13 +128,11 @@ export class Argon2Pool implements ThreadOwner {
   checkRoom(): void {
     const room = this.#room()
     if (room === undefined || room.left >= LOGIN_BYTES) return
-    if (this.#told.take()) {
-      this.#logger?.warn('Logins are refused: the limit on memory has no room for them', {
-        needed: formatBytes(LOGIN_BYTES),
-        left: formatBytes(Math.max(0, room.left)),
-        limit: formatBytes(room.limit),
-      })
-    }
+    this.#told.warn('Logins are refused: the limit on memory has no room for them', {
+      needed: formatBytes(LOGIN_BYTES),
+      left: formatBytes(Math.max(0, room.left)),
+      limit: formatBytes(room.limit),
+    })
     throw memoryError()
   }
 

@@ -39,6 +39,10 @@ import { encodeHubChange } from './wire/hub-records.ts'
 /** A connection to the hub may not be silent for more than 15 s, and an event stream may. */
 const HUB_BEATS_PER_HEARTBEAT = 2
 
+const CROWDED = 'Too many programs use one device at once: the oldest was disconnected; pair each'
+
+const FLOODED = 'A program that sends far more to the message hub than any needs was disconnected'
+
 /** The ports that the streams of the devices need. */
 export interface DeviceStreamsDeps {
   readonly changes: ChangeFeed
@@ -88,8 +92,8 @@ export class DeviceStreams {
     const { changes, devices, clock, heartbeatMs = HEARTBEAT_MS } = deps
     const { maxPerDevice = MAX_STREAMS_PER_DEVICE } = deps
     this.#deps = deps
-    this.#saidCrowded = new Seldom(clock)
-    this.#saidFlooded = new Seldom(clock)
+    this.#saidCrowded = new Seldom(deps)
+    this.#saidFlooded = new Seldom(deps)
     const onCount = (): void => this.#watchers.notify()
     this.#events = new LiveStreamList({
       clock,
@@ -102,7 +106,9 @@ export class DeviceStreams {
       beatMs: heartbeatMs / HUB_BEATS_PER_HEARTBEAT,
       maxPerOwner: MAX_HUB_CONNECTIONS_PER_DEVICE,
       onCount,
-      onCrowded: (deviceId) => this.#sayCrowded(deviceId),
+      onCrowded: (device) => {
+        this.#saidCrowded.warn(CROWDED, { device, limit: MAX_HUB_CONNECTIONS_PER_DEVICE }, device)
+      },
     })
     this.#unsubscribe = [
       changes.subscribe((change) => this.#tell(change)),
@@ -160,7 +166,7 @@ export class DeviceStreams {
   openHub(principal: Principal, wire: Wire, token: string | undefined): void {
     const { clock } = this.#deps
     const { id } = principal
-    const onFlood = (): void => this.#sayFlooded(id)
+    const onFlood = (): void => this.#saidFlooded.warn(FLOODED, { device: id }, id)
     this.#add(this.#hubs, principal, wire, (wire, onGone) => {
       const allowance = this.#allowances.get(id) ?? new HubAllowance(clock)
       this.#allowances.set(id, allowance)
@@ -219,22 +225,6 @@ export class DeviceStreams {
       const look = this.#encodeNow('resync')
       this.#events.each((stream) => stream.send(look))
     })
-  }
-
-  #sayCrowded(deviceId: string): void {
-    if (!this.#saidCrowded.take(deviceId)) return
-    this.#deps.logger.warn(
-      'Too many programs use one device at once, and the oldest was disconnected: pair each',
-      { device: deviceId, limit: MAX_HUB_CONNECTIONS_PER_DEVICE },
-    )
-  }
-
-  #sayFlooded(deviceId: string): void {
-    if (!this.#saidFlooded.take(deviceId)) return
-    this.#deps.logger.warn(
-      'A program keeps sending far more to the message hub than any needs, and was disconnected',
-      { device: deviceId },
-    )
   }
 
   #encodeNow(name: 'hello' | 'resync'): Uint8Array {

@@ -4,24 +4,33 @@ import type { Clock } from './clock.ts'
 
 const PAUSE_MS = 600_000
 
+type Fields = Readonly<Record<string, string | number | undefined>>
+
+interface SeldomDeps {
+  readonly clock: Pick<Clock, 'monotonic'>
+  readonly logger?: { warn(message: string, fields: Fields): void } | undefined
+}
+
 /** Lets each subject be spoken of once in ten minutes. */
 export class Seldom {
-  readonly #clock: Pick<Clock, 'monotonic'>
-  readonly #saidAt = new Map<string, number>()
+  readonly #deps: SeldomDeps
+  readonly #said = new Map<string, { readonly at: number; readonly leftOut: number }>()
 
-  constructor(clock: Pick<Clock, 'monotonic'>) {
-    this.#clock = clock
+  constructor(deps: SeldomDeps) {
+    this.#deps = deps
   }
 
-  /** Whether a subject may be said now, which counts as said then. */
-  take(subject = ''): boolean {
-    const now = this.#clock.monotonic()
-    if (now - (this.#saidAt.get(subject) ?? -Infinity) < PAUSE_MS) return false
-    this.#saidAt.set(subject, now)
-    return true
+  /** Warns, or leaves it out. The next warning of this subject says how many were left out. */
+  warn(message: string, fields: Fields, subject = ''): void {
+    const { clock, logger } = this.#deps
+    const now = clock.monotonic()
+    const { at = -Infinity, leftOut = 0 } = this.#said.get(subject) ?? {}
+    const isSoon = now - at < PAUSE_MS
+    this.#said.set(subject, { at: isSoon ? at : now, leftOut: isSoon ? leftOut + 1 : 0 })
+    if (!isSoon) logger?.warn(message, { ...fields, ...(leftOut > 0 && { leftOut }) })
   }
 
   forget(subject: string): void {
-    this.#saidAt.delete(subject)
+    this.#said.delete(subject)
   }
 }

@@ -17,6 +17,7 @@ import { DomainError } from '../core/domain-error.ts'
 import { looksAlike } from '../core/item.ts'
 import { believedStamp, comparePlaces, stampOf, type Believes } from '../core/stamp.ts'
 import { messageOf } from '../lib/describe-failure.ts'
+import { Seldom } from '../lib/seldom.ts'
 import type { ChangeFeed } from '../ports/change-feed.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -58,6 +59,8 @@ export class PeerConnection {
   #remote: LatestStamped | undefined
   #isConnected = false
   readonly #transfer: NewestTransfer<Move>
+  /** One that is broken or hostile may fail in two ways by turns, a hundred times a second. */
+  readonly #told: Seldom
   #failures = 0
   #cancelRetry: () => void = () => undefined
   #done: Promise<void> = Promise.resolve()
@@ -65,6 +68,7 @@ export class PeerConnection {
   constructor(name: string, deps: PeerConnectionDeps) {
     this.#name = name
     this.#deps = deps
+    this.#told = new Seldom(deps)
     this.#transfer = new NewestTransfer({
       next: () => this.#next(),
       isOutdated: (move) => this.#isOutdated(move),
@@ -132,11 +136,11 @@ export class PeerConnection {
   }
 
   #enter(state: PeerState, error: string | undefined): void {
-    const wasWell = this.#state === 'connected'
+    const [wasWell, isWell] = [this.#state === 'connected', state === 'connected']
     this.#state = state
-    this.#connectionError = state === 'connected' ? undefined : error
-    if (state === 'connected' || wasWell) {
-      const message = state === 'connected' ? 'Joined another daemon' : 'Lost another daemon'
+    this.#connectionError = isWell ? undefined : error
+    if (isWell !== wasWell) {
+      const message = isWell ? 'Joined another daemon' : 'Lost another daemon'
       this.#deps.logger.info(message, { peer: this.#name, reason: error })
     }
     this.#deps.onChange()
@@ -187,7 +191,7 @@ export class PeerConnection {
 
   #tellTrouble(reason: string | undefined): void {
     if (reason !== undefined) {
-      this.#deps.logger.warn('Cannot exchange an item', { peer: this.#name, reason })
+      this.#told.warn('Cannot exchange an item', { peer: this.#name, reason })
     }
     this.#deps.onChange()
   }

@@ -74,7 +74,7 @@ async function follow(t: TestContext, ...has: Parameters<HostileMember['has']>) 
   hostile.has(...has)
   const states = new Mailbox<PeerConnection['status']>()
   const onChange = (): void => states.put(link.status)
-  const link: PeerConnection = connectTo(t, member, hostile, { onChange })
+  const link: PeerConnection = connectTo(t, member, hostile, { onChange, clock: member.clock })
   /** Resolves once the link says so. */
   const says = async (fits: (status: PeerConnection['status']) => boolean): Promise<void> => {
     while (!fits(await states.next()));
@@ -102,6 +102,10 @@ describe('a member whose text is longer than any may be', () => {
     for (let text: unknown; text !== 'what is copied here'; )
       text = (await hostile.pushed.next())['text']
     assert.equal(member.text, 'what is copied here')
+    const joined = member.logger.lines.filter(
+      ({ level, fields }) => level === 'info' && fields['peer'],
+    )
+    assert.equal(joined.length, 1, 'it was there all the time')
     // Each was asked for once: nothing is tried again before there is something else.
     assert.deepEqual(
       [hostile.count('GET /Sync.json'), hostile.count('GET /api/sse/clipboard')],
@@ -110,6 +114,30 @@ describe('a member whose text is longer than any may be', () => {
   })
 
   const file = { hasData: true, dataName: 'long.txt', hash: 'ab'.repeat(32) }
+
+  it('fills no log when it comes and goes, which tells how often that was left out', async (t) => {
+    const bad = (): Document => documentOf({ ...file, size: 60 * MIB })
+    const { member, hostile, says } = await follow(t, bad())
+    const isBad = ({ error }: PeerConnection['status']) => /16777216 bytes/.test(error ?? '')
+    await says(isBad)
+    for (let index = 0; index < 10; index += 1) {
+      hostile.has(documentOf({ text: `well ${index}` }))
+      await says(({ error }) => error === undefined)
+      hostile.has(bad())
+      await says(isBad)
+    }
+    const warnings = () => member.logger.lines.filter(({ level }) => level === 'warn')
+    assert.equal(warnings().length, 1)
+    member.clock.advance(600_000)
+    hostile.has(documentOf({ text: 'well again' }))
+    await says(({ error }) => error === undefined)
+    hostile.has(bad())
+    await says(isBad)
+    assert.deepEqual(
+      warnings().map(({ fields }) => fields['leftOut']),
+      [undefined, 10],
+    )
+  })
 
   it('is not even asked for the bytes of it', async (t) => {
     const { member, hostile, says } = await follow(t, documentOf({ ...file, size: 60 * MIB }))

@@ -13,6 +13,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { believedStamp, compareOptional, type Stamp } from '../../core/stamp.ts'
 import { Lru } from '../../lib/lru.ts'
 import { messageOf } from '../../lib/describe-failure.ts'
+import { Seldom } from '../../lib/seldom.ts'
 import type { BusState, BusStatus, SignalBus } from '../../ports/bus.ts'
 import type { ChangeFeed } from '../../ports/change-feed.ts'
 import type { CircleTime } from '../../ports/circle-time.ts'
@@ -40,8 +41,9 @@ const MAX_SILENCE = 4
 
 const LATELY_MS = 600_000
 
-/** Starts of members that were heard of are written down together. */
+/** Starts of members that were heard of are written down together; later where there is no room. */
 const SAVE_MS = 2000
+const SAVE_AGAIN_MS = 60_000
 
 const TWIN =
   'Another daemon speaks in the name of this one, with a copy of its group.json: going on under a new one'
@@ -83,7 +85,10 @@ export class CircleMember {
   /** When each of the others was heard last. */
   readonly #heard = new Lru<string, number>(MAX_ORIGINS)
   readonly #puller: OfferPuller
-  readonly #troubles: MemberTroubles
+  /** A member that is broken or hostile may make the same trouble a hundred times a second. */
+  readonly #told: Seldom
+  /** The member whose stamp was too far ahead, until it tells another. */
+  #ahead: string | undefined
   #isClosed = false
   #unsubscribe: () => void = () => undefined
   #state: BusState = 'connecting'
@@ -98,7 +103,7 @@ export class CircleMember {
     this.#deps = deps
     this.#random = deps.random ?? Math.random
     this.#guard = new ReplayGuard(deps.membership.state.known)
-    this.#troubles = new MemberTroubles(deps)
+    this.#told = new Seldom(deps)
     this.#puller = new OfferPuller({
       pull: deps.pull,
       stamp: () => this.#stamp,
@@ -139,7 +144,7 @@ export class CircleMember {
     return {
       urls: this.#deps.brokers,
       state: this.#state,
-      error: this.#busError ?? this.#troubles.error ?? this.#puller.error,
+      error: this.#busError ?? (this.#ahead && AHEAD) ?? this.#puller.error,
       group: this.#deps.secrets.id,
       members: [...this.#heard.entries()].filter(([, at]) => at >= since).length,
       refused: this.#refused,
@@ -211,7 +216,7 @@ export class CircleMember {
     // Unlike an answer, a question is not left out because others have said the same.
     if (lead < 0) this.#plan('ask')
     if (lead <= 0) return
-    this.#deps.logger.warn(TWIN)
+    this.#warn(TWIN)
     this.#deps.membership.rename()
     this.#save()
     this.#publish('ask')
@@ -227,7 +232,7 @@ export class CircleMember {
   /** Brings the one who is behind to the later item: us, or them. */
   #compare({ kind, origin, item, url }: Signal): void {
     const isAhead = item !== undefined && !this.#deps.circleTime.believes(item.stamp.at)
-    this.#troubles.onStamp(origin, isAhead)
+    this.#noteAhead(origin, isAhead)
     // An answer would be answered in turn by a member that believes the stamp, for ever.
     if (isAhead) return kind === 'ask' ? this.#plan('answer') : undefined
     const order = compareOptional(item?.stamp, this.#stamp)
@@ -238,9 +243,15 @@ export class CircleMember {
     else if (item !== undefined) this.#puller.offer(item, url)
   }
 
-  #onPullError(error: string | undefined): void {
-    if (error !== undefined)
-      this.#deps.logger.warn('Cannot get an item of the group', { reason: error })
+  #noteAhead(origin: string, isAhead: boolean): void {
+    if (isAhead ? this.#ahead !== undefined : this.#ahead !== origin) return
+    this.#ahead = isAhead ? origin : undefined
+    if (isAhead) this.#warn(AHEAD)
+    this.#deps.onChange()
+  }
+
+  #onPullError(reason: string | undefined): void {
+    if (reason !== undefined) this.#warn('Cannot get an item of the group', reason)
     this.#deps.onChange()
   }
 
@@ -287,41 +298,14 @@ export class CircleMember {
   }
 
   #save(): void {
-    const { membership, logger } = this.#deps
-    const save = async (): Promise<void> => membership.save(this.#guard.epochs)
+    const save = (): Promise<void> => this.#deps.membership.save(this.#guard.epochs)
     this.#saving = this.#saving.then(save).catch((error: unknown) => {
-      logger.warn('Cannot remember the members of the group', { reason: messageOf(error) })
+      this.#warn('Cannot remember the members of the group', messageOf(error))
+      if (!this.#isClosed) this.#after('save', SAVE_AGAIN_MS)
     })
   }
-}
 
-/** Troubles with other members that their signals show; for the owner. */
-class MemberTroubles {
-  readonly #deps: Pick<CircleMemberDeps, 'logger' | 'onChange'>
-  /** The member that told such a time last, and nothing else since. */
-  #ahead: string | undefined
-
-  constructor(deps: Pick<CircleMemberDeps, 'logger' | 'onChange'>) {
-    this.#deps = deps
-  }
-
-  get error(): string | undefined {
-    return this.#ahead === undefined ? undefined : AHEAD
-  }
-
-  /** @param isAhead Whether the stamp that `origin` told is not believed. */
-  onStamp(origin: string, isAhead: boolean): void {
-    if (isAhead && this.#ahead === undefined) {
-      this.#ahead = origin
-      this.#tell(AHEAD)
-    } else if (!isAhead && this.#ahead === origin) {
-      this.#ahead = undefined
-      this.#deps.onChange()
-    }
-  }
-
-  #tell(error: string): void {
-    this.#deps.logger.warn(error)
-    this.#deps.onChange()
+  #warn(message: string, reason?: string): void {
+    this.#told.warn(message, { reason }, message)
   }
 }

@@ -292,6 +292,35 @@ describe('a member of a group on a bus', () => {
     for (const member of all) assert.equal(member.group.status.error, undefined)
   })
 
+  it('logs a trouble that comes and goes once in ten minutes, and how often it was left out', async () => {
+    const { group, clock, a } = await startThree()
+    const sealer = new Sealer(group.secrets)
+    for (let index = 0; index < 20; index += 1) {
+      a.bus.deliver(signalOf(sealer, 'have', 100_000_000_000_000))
+      a.bus.deliver(signalOf(sealer, 'have', 1))
+    }
+    assert.equal(warnings(a), 1)
+    clock.advance(600_000)
+    a.bus.deliver(signalOf(sealer, 'have', 100_000_000_000_000))
+    assert.equal(warnings(a), 2)
+    assert.equal(a.logger.lines.at(-1)?.fields['leftOut'], 19)
+  })
+
+  it('writes down whom it has heard of as soon as its disk takes it', async () => {
+    const { group, clock, a } = await startThree()
+    a.file.failure = new Error('the disk is full')
+    const d = await group.start('d')
+    await pass(clock)
+    a.file.failure = undefined
+    await pass(clock, 60_000)
+    const { member } = JSON.parse(String(d.file.text))
+    const known: readonly { readonly origin: string }[] = JSON.parse(String(a.file.text)).known
+    assert.ok(
+      known.some(({ origin }) => origin === member),
+      'it is known',
+    )
+  })
+
   it('asks again, less and less often, for what nobody could give', async () => {
     const { group, clock, a } = await startThree()
     let attempts = 0
