@@ -66,7 +66,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   },
   tls: { imports: ['core', 'ports', 'lib'] },
   peers: {
-    imports: ['core', 'ports', 'lib', 'link', 'client', 'fetch'],
+    imports: ['core', 'ports', 'hashing', 'lib', 'link', 'client', 'fetch'],
     packages: ['@nats-io/transport-node'],
   },
   desktop: {

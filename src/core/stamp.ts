@@ -42,19 +42,16 @@ export function compareStamps(a: Stamp, b: Stamp): number {
 /** The place of an item in the order. */
 export interface Place {
   readonly stamp: Stamp
-  /** SHA-256 of its bytes, in lower-case hex. */
-  readonly hash: string
+  /** Decides between items of one stamp; absent where an earlier version tells a place. */
+  readonly rank?: string | undefined
 }
 
-/** Where earlier versions left two items with one stamp, the same is later everywhere. */
-export function comparePlaces(a: Place, b: Place): number {
-  return compareStamps(a.stamp, b.stamp) || (a.hash < b.hash ? -1 : Number(a.hash > b.hash))
-}
-
-/** Compares stamps of items that may be absent: an absent one is older than any other. */
-export function compareOptional(a: Stamp | undefined, b: Stamp | undefined): number {
-  if (a !== undefined && b !== undefined) return compareStamps(a, b)
-  return Number(a !== undefined) - Number(b !== undefined)
+/** Compares places of items that may be absent: an absent one is before any other. */
+export function comparePlaces(a: Place | undefined, b: Place | undefined): number {
+  if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined)
+  const order = compareStamps(a.stamp, b.stamp)
+  if (order !== 0 || a.rank === undefined || b.rank === undefined) return order
+  return a.rank < b.rank ? -1 : Number(a.rank > b.rank)
 }
 
 /** The stamp, or one that is older than all, and the same everywhere, when it is not believed. */
@@ -64,7 +61,7 @@ export function believedStamp(stamp: Stamp, believes: Believes): Stamp {
 
 /** The stamp of an item, as far as it is believed; of one without, when it became current here. */
 export function stampOf(
-  { stamp, activatedAt }: { readonly stamp?: Stamp | undefined; readonly activatedAt: number },
+  { stamp, activatedAt = 0 }: { readonly stamp?: Stamp | undefined; readonly activatedAt?: number },
   believes: Believes,
 ): Stamp {
   return believedStamp(stamp ?? { at: activatedAt, member: '' }, believes)

@@ -111,8 +111,10 @@ export class DeviceStreams {
       },
     })
     this.#unsubscribe = [
-      changes.subscribe((change) => this.#tell(change)),
-      changes.onStamp(() => this.#tellMembers()),
+      changes.subscribe(
+        (change) => this.#tell(change),
+        () => this.#tellMembers(),
+      ),
       devices.onCredentialGone((deviceId) => {
         this.#events.end(deviceId)
         this.#hubs.end(deviceId)

@@ -156,9 +156,13 @@ export class ClipboardPipeline implements InboundPipeline {
   }
 
   async #apply(inbound: InboundItem, turn: Turn): Promise<AppliedItem> {
-    this.#judge(inbound.origin)
-    this.#order.check(inbound.origin)
-    if (this.#order.isOutdated(inbound.origin, inbound.hash)) return this.#leaveOut(inbound)
+    const { origin, hash, bytes } = inbound
+    this.#judge(origin)
+    this.#order.check(origin)
+    if (this.#order.isOutdated(origin, inbound, hash)) {
+      if (bytes.kind === 'received') await bytes.blob.discard()
+      return this.#leftOut().result
+    }
     const content = await this.#resolve(inbound, turn)
     if (content === undefined) return this.#applyKnown(inbound, turn)
 
@@ -168,7 +172,6 @@ export class ClipboardPipeline implements InboundPipeline {
     } finally {
       if (applied === undefined) content.endings.giveBack()
     }
-    if (applied === undefined) return this.#leaveOut(inbound)
     await this.#endContent(content, applied.isStored)
     return applied.result
   }
@@ -187,7 +190,8 @@ export class ClipboardPipeline implements InboundPipeline {
   async #applyKnown(inbound: InboundItem, turn: Turn): Promise<AppliedItem> {
     for (;;) {
       const result = await this.#queue.run(async () => {
-        if (this.#order.isOutdated(inbound.origin, inbound.hash)) return undefined
+        const { origin, hash } = inbound
+        if (this.#order.isOutdated(origin, inbound, hash)) return this.#leftOut()
         const meant = findMeant(inbound, this.#deps.latest, (blob) => this.#md5.find(blob))
         if (meant.kind === 'undecided') return meant
         const { stored, as } = meant
@@ -195,7 +199,6 @@ export class ClipboardPipeline implements InboundPipeline {
         const aliases = withAlias(item, inbound.hash)
         return this.#activate(inbound, { ...item, aliases }, stored.blob)
       })
-      if (result === undefined) return this.#leaveOut(inbound)
       if (!('kind' in result)) return result.result
       // Meanwhile another item may have taken its place, so it is looked for again.
       await turn.guard(this.#md5.learn(result.blob))
@@ -208,12 +211,7 @@ export class ClipboardPipeline implements InboundPipeline {
     return { ...item, aliases: aliasesOf(item, inbound.hash, this.#deps.latest) }
   }
 
-  /** @returns `undefined` when something later has become current meanwhile. */
-  async #applyNew(
-    inbound: InboundItem,
-    content: NewContent,
-    turn: Turn,
-  ): Promise<Activation | undefined> {
+  async #applyNew(inbound: InboundItem, content: NewContent, turn: Turn): Promise<Activation> {
     const { latest, clock } = this.#deps
     const item = await describeItem(inbound, content, clock.now())
     // Old automations push an empty text by accident; it must never blank a clipboard.
@@ -224,15 +222,14 @@ export class ClipboardPipeline implements InboundPipeline {
     const blob = content.kind === 'bytes' ? content.blob : undefined
     if (blob !== undefined) await turn.guard(latest.prepare(blob))
     return this.#queue.run(async () => {
-      if (this.#order.isOutdated(inbound.origin, item.contentHash)) return undefined
       const aliases = aliasesOf(item, inbound.hash, this.#deps.latest)
       return this.#activate(inbound, { ...item, aliases }, blob)
     })
   }
 
-  async #leaveOut({ bytes }: InboundItem): Promise<AppliedItem> {
-    if (bytes.kind === 'received') await bytes.blob.discard()
-    return { ...this.#currentResult(), item: undefined }
+  /** The result for an item that is here, or is older than what is here. */
+  #leftOut(): Activation {
+    return { result: { ...this.#currentResult(), item: undefined }, isStored: false }
   }
 
   /** The item is current already: what goes wrong here is for the log, not for the sender. */
@@ -253,6 +250,8 @@ export class ClipboardPipeline implements InboundPipeline {
     const { latest, changes, clock } = this.#deps
     // Finding the content took time, and nothing may come between this and the writing.
     this.#judge(origin)
+    // A document may call it otherwise than it is called here.
+    if (this.#order.isOutdated(origin, item, item.contentHash)) return this.#leftOut()
     const current = latest.current?.item
     if (current !== undefined && this.#isRepetition(current, item, inbound)) {
       await this.#learnAliases(current, item.aliases)

@@ -1,7 +1,9 @@
 /** Puts what members of a circle push into one order, by its stamps. @module */
 
 import { DomainError } from '../core/domain-error.ts'
+import type { Item } from '../core/item.ts'
 import { comparePlaces, stampAfter, stampOf, type Stamp } from '../core/stamp.ts'
+import { placeOf } from '../hashing/place-of.ts'
 import type { CircleTime } from '../ports/circle-time.ts'
 import type { Origin } from '../ports/inbound-pipeline.ts'
 import type { LatestItem } from '../ports/latest-item.ts'
@@ -34,14 +36,13 @@ export class StampOrder {
   /**
    * Whether what is current here happened after what a peer offers, or is that.
    *
-   * @param hash SHA-256 of the bytes that it offers, in hex.
+   * @param hash SHA-256 of the bytes that it offers, in hex; empty when it did not say.
    */
-  isOutdated(origin: Origin, hash: string): boolean {
+  isOutdated(origin: Origin, offered: Pick<Item, 'type' | 'dataName'>, hash: string): boolean {
     const current = this.#deps.latest.current?.item
     if (origin.kind !== 'peer' || current === undefined) return false
-    const offered = { stamp: origin.stamp, hash: hash.toLowerCase() }
-    const here = { stamp: stampOf(current, this.#believes), hash: current.contentHash }
-    return comparePlaces(offered, here) <= 0
+    const there = placeOf({ ...offered, stamp: origin.stamp }, hash, this.#believes)
+    return comparePlaces(there, placeOf(current, current.contentHash, this.#believes)) <= 0
   }
 
   /** The stamp of what becomes current now; `undefined` where there is no circle. */

@@ -15,9 +15,9 @@ export interface NewestTransferDeps<Job> {
   readonly isOutdated: (job: Job) => boolean
   /** Moves an item, and rejects when the signal aborts. */
   readonly move: (job: Job, signal: AbortSignal) => Promise<void>
-  readonly onSuccess: () => void
-  /** A transfer failed that nobody had given up. */
-  readonly onFailure: (error: unknown, job: Job) => void
+  readonly onSuccess?: (job: Job) => void
+  /** A transfer failed that nobody had given up; `failures` in a row, with this one. */
+  readonly onFailure: (error: unknown, job: Job, failures: number) => void
   /** Called when {@link NewestTransfer.error} is another. */
   readonly onError: (error: string | undefined) => void
 }
@@ -29,6 +29,7 @@ export class NewestTransfer<Job> {
   #current: { readonly job: Job; readonly abort: AbortController } | undefined
   #isClosed = false
   #error: string | undefined
+  #failures = 0
 
   constructor(deps: NewestTransferDeps<Job>) {
     this.#deps = deps
@@ -52,6 +53,11 @@ export class NewestTransfer<Job> {
     if (!this.#isClosed) this.#runs.request()
   }
 
+  /** Counts failures from 0 again. */
+  forgive(): void {
+    this.#failures = 0
+  }
+
   /** Gives up what is under way, and waits until it has ended. */
   async close(reason: unknown): Promise<void> {
     this.#isClosed = true
@@ -68,13 +74,15 @@ export class NewestTransfer<Job> {
       await this.#deps.move(job, abort.signal)
     } catch (error) {
       if (abort.signal.aborted) return
+      this.#failures += 1
       this.#setError(messageOf(error))
-      return this.#deps.onFailure(error, job)
+      return this.#deps.onFailure(error, job, this.#failures)
     } finally {
       this.#current = undefined
     }
+    this.forgive()
     this.#setError(undefined)
-    this.#deps.onSuccess()
+    this.#deps.onSuccess?.(job)
   }
 
   #setError(error: string | undefined): void {

@@ -14,8 +14,8 @@ import type { WatchState } from '../client/follower.ts'
 import type { LatestStamped } from '../client/latest.ts'
 import { sleep } from '../lib/clock.ts'
 import { DomainError } from '../core/domain-error.ts'
-import { looksAlike } from '../core/item.ts'
-import { believedStamp, comparePlaces, stampOf, type Believes } from '../core/stamp.ts'
+import { believedStamp, comparePlaces, type Believes } from '../core/stamp.ts'
+import { placeOf } from '../hashing/place-of.ts'
 import { messageOf } from '../lib/describe-failure.ts'
 import { Seldom } from '../lib/seldom.ts'
 import type { ChangeFeed } from '../ports/change-feed.ts'
@@ -61,7 +61,6 @@ export class PeerConnection {
   readonly #transfer: NewestTransfer<Move>
   /** One that is broken or hostile may fail in two ways by turns, a hundred times a second. */
   readonly #told: Seldom
-  #failures = 0
   #cancelRetry: () => void = () => undefined
   #done: Promise<void> = Promise.resolve()
 
@@ -73,10 +72,7 @@ export class PeerConnection {
       next: () => this.#next(),
       isOutdated: (move) => this.#isOutdated(move),
       move: (move, signal) => this.#run(move, signal),
-      onSuccess: () => {
-        this.#failures = 0
-      },
-      onFailure: (error) => this.#onFailure(error),
+      onFailure: (error, _move, failures) => this.#onFailure(error, failures),
       onError: (error) => this.#tellTrouble(error),
     })
   }
@@ -91,10 +87,7 @@ export class PeerConnection {
   start(): void {
     const { changes } = this.#deps
     const request = (): void => this.#transfer.request()
-    const subscriptions = [changes.subscribe(request), changes.onStamp(request)]
-    this.#done = this.#follow().finally(() => {
-      for (const unsubscribe of subscriptions) unsubscribe()
-    })
+    this.#done = this.#follow().finally(changes.subscribe(request, request))
   }
 
   async close(): Promise<void> {
@@ -131,7 +124,7 @@ export class PeerConnection {
     this.#setRefusal(refused?.message)
     this.#enter(state.name, 'reason' in state && state.reason ? messageOf(state.reason) : undefined)
     if (!this.#isConnected) return
-    this.#failures = 0
+    this.#transfer.forgive()
     this.#transfer.request()
   }
 
@@ -196,7 +189,7 @@ export class PeerConnection {
     this.#deps.onChange()
   }
 
-  #onFailure(error: unknown): void {
+  #onFailure(error: unknown, failures: number): void {
     if (this.#ending.signal.aborted) return
     // The others need something to change, here or there; the clock that refuses a stamp goes on,
     // and a full disk there gets room without a word.
@@ -205,10 +198,7 @@ export class PeerConnection {
         ? !mayPass(error) && error.problem !== 'STAMP_AHEAD' && error.status !== 507
         : isTooLarge(error)
     if (isFinal) return
-    this.#failures += 1
-    const { clock } = this.#deps
-    const delay = backOff(this.#failures)
-    this.#cancelRetry = clock.after(delay, () => this.#transfer.request())
+    this.#cancelRetry = this.#deps.clock.after(backOff(failures), () => this.#transfer.request())
   }
 }
 
@@ -230,13 +220,12 @@ function planMove(
 ): Move | undefined {
   if (document?.contentId === undefined) return stored && { kind: 'push', stored }
   if (stored === undefined) return { kind: 'pull', document }
-  const stamp = believedStamp(document.stamp ?? { at: 0, member: '' }, believes)
-  const there = { stamp, hash: document.hash.toLowerCase() }
-  const here = { stamp: stampOf(stored.item, believes), hash: stored.item.contentHash }
+  const { item } = stored
+  const here = placeOf(item, item.contentHash, believes)
+  const there = placeOf(document, document.hash, believes)
   const order = comparePlaces(there, here)
   if (order > 0) return { kind: 'pull', document }
   if (order === 0) return undefined
-  const { contentId, mediaType = stored.item.mediaType } = document
-  const isAlike = looksAlike(stored.item, { ...document, contentId, mediaType })
+  const isAlike = there.rank === here.rank
   return isAlike && document.stamp === undefined ? undefined : { kind: 'push', stored }
 }

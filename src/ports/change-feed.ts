@@ -11,12 +11,11 @@ export interface Change {
 
 /** Tells of changes. */
 export interface ChangeFeed {
-  /** Calls `listener`, which does not throw, for every change. @returns Ends the subscription. */
-  subscribe(listener: (change: Change) => void): () => void
-
   /**
-   * Calls `listener`, which does not throw, whenever the current item gets a later stamp and stays
-   * as it is, of which only members are told. @returns Ends the subscription.
+   * Calls `onChange` for every change, and `onStamp` whenever the current item gets a later stamp
+   * and stays as it is, of which only members are told. Neither throws.
+   *
+   * @returns Ends the subscription.
    */
-  onStamp(listener: () => void): () => void
+  subscribe(onChange: (change: Change) => void, onStamp?: () => void): () => void
 }

@@ -85,7 +85,7 @@ export interface InboundPipeline {
    * afterwards and cannot fail the call. It takes `received` bytes over. When it rejects, nothing
    * has changed, and the bytes still belong to the caller.
    *
-   * What a peer sends becomes current only when its stamp is later than that of the current item.
+   * What a peer sends becomes current only when its place is later than that of the current item.
    * When its whole document is that of the current item, only the stamp is taken over: no effect
    * runs, and only members are told.
    *

@@ -23,7 +23,7 @@ const STAMPS = fc.record({
   member: fc.constantFrom(ME, HIGHEST),
 })
 
-// Protocol: Stamps are compared by `stampedAt`, `stampedBy`, then `hash`
+// Protocol: Stamps are compared by `stampedAt`, `stampedBy`
 it('a stamp is later than whatever is believed, and is one itself, by any clock', () =>
   forAll(STAMPS, CLOCKS, (known, clock) => {
     const believed = stampOf({ stamp: known, activatedAt: 0 }, (at) => isBelievable(at, clock))

@@ -114,6 +114,28 @@ describe('an item of another member', () => {
     assert.deepEqual(await counts(), [1, 0])
   })
 
+  it('is no later one when only its document calls it otherwise than it is called here', async (t) => {
+    const { stage, describe, changes, seen } = await grouped(t)
+    let told = 0
+    changes.subscribe(
+      () => undefined,
+      () => (told += 1),
+    )
+    const names = ['a.png', 'b.png', 'c.png', 'd.png', 'e.png', 'f.png']
+    const isLater = names.map((name) => sha256(`File|${name}`) > sha256(`Image|${name}`))
+    assert.deepEqual([isLater.includes(true), isLater.includes(false)], [true, true])
+    for (const [index, dataName] of names.entries()) {
+      await stage(dataName, 'hello', 'image/png')
+      await describe({ type: 'Image', dataName })
+      const document = { dataName, text: dataName, hash: hello, mediaType: 'image/png' }
+      const origin = from(2000 + index)
+      await describe({ ...document, type: 'Image', origin })
+      told = 0
+      const { item } = await describe({ ...document, type: 'File', origin })
+      assert.deepEqual([item, told, seen.length], [undefined, 0, index + 1], dataName)
+    }
+  })
+
   it('is never one whose hash somebody only said to be the same', async (t) => {
     const { pushFile, describe } = await grouped(t)
     await pushFile('a.bin', 'others', { hash: hello })

@@ -5,7 +5,8 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { LatestStamped } from '../../src/client/latest.ts'
-import { compareStamps, type Stamp } from '../../src/core/stamp.ts'
+import { comparePlaces, type Place, type Stamp } from '../../src/core/stamp.ts'
+import { placeOf } from '../../src/hashing/place-of.ts'
 import { createRandom, type Random } from '../faults/support/random.ts'
 import { sha256 } from '../support/hashes.ts'
 import { ownerOf } from '../support/owner.ts'
@@ -53,7 +54,7 @@ interface Push {
   readonly text: string
   readonly isAcknowledged: boolean
   /** Unknown when the member was killed, or had something later at once. */
-  readonly stamp: Stamp | undefined
+  readonly place: Place | undefined
 }
 
 class CircleModel {
@@ -159,7 +160,7 @@ class CircleModel {
   async #note(process: MemberProcess, text: string): Promise<void> {
     const document = await process.client.latest()
     const isOurs = document.text === text
-    this.#pushes.push({ text, isAcknowledged: true, stamp: isOurs ? document.stamp : undefined })
+    this.#pushes.push({ text, isAcknowledged: true, place: isOurs ? seenAt(document) : undefined })
     if (isOurs || this.#pushes.some((push) => push.text === document.text)) return
     assert.fail(`${process.name} has "${document.text}" right after "${text}"`)
   }
@@ -193,7 +194,7 @@ class CircleModel {
     this.#tell(
       `${process.name} is killed with ${text} (acknowledged: ${isAcknowledged}), and started`,
     )
-    this.#pushes.push({ text, isAcknowledged, stamp: undefined })
+    this.#pushes.push({ text, isAcknowledged, place: undefined })
     await this.#startAgain(member)
   }
 
@@ -226,21 +227,24 @@ class CircleModel {
     return this.#pushAt(process, at)
   }
 
-  /** One that gives two items the same stamp. */
+  /** One that gives two items the same stamp: two texts, or one file that has two names. */
   async #pushTwins({ process }: Member): Promise<void> {
     const at = Date.now() + this.#random.below(9) * YEAR_MS
-    await this.#pushAt(process, at)
-    await this.#pushAt(this.#random.pick(this.#members).process, at)
+    const file = this.#random.chance(0.5) ? this.#random.pick(this.#files) : undefined
+    await this.#pushAt(process, at, file)
+    await this.#pushAt(this.#random.pick(this.#members).process, at, file)
   }
 
-  async #pushAt(process: MemberProcess, at: number): Promise<void> {
-    const text = `text ${this.#pushes.length}`
+  async #pushAt(process: MemberProcess, at: number, file?: Buffer): Promise<void> {
+    const text = `${file === undefined ? 'text' : 'file'} ${this.#pushes.length}`
+    this.#tell(`${process.name} gets ${text} with the stamp ${at}`)
     const stamp = { at, member: HIGHEST }
-    this.#tell(`${process.name} gets ${text} with the stamp ${stamp.at}`)
-    const response = await this.#pushStamped(process, text, stamp)
+    const response = await this.#pushStamped(process, text, stamp, file)
     assert.equal(response.status, 200)
-    const isCurrent = (await process.client.latest()).text === text
-    this.#pushes.push({ text, isAcknowledged: isCurrent, stamp: isCurrent ? stamp : undefined })
+    const document = await process.client.latest()
+    const isCurrent = document.text === text
+    const place = isCurrent ? seenAt(document) : undefined
+    this.#pushes.push({ text, isAcknowledged: isCurrent, place })
   }
 
   async #pushTooFarAhead({ process }: Member): Promise<void> {
@@ -251,9 +255,20 @@ class CircleModel {
     assert.deepEqual([response.status, code], [400, 'STAMP_AHEAD'])
   }
 
-  #pushStamped(process: MemberProcess, text: string, { at, member }: Stamp): Promise<Response> {
-    const document = { type: 'Text', text, stampedAt: at, stampedBy: member }
-    return process.phone.fetch('/Sync.json', { method: 'PUT', body: JSON.stringify(document) })
+  async #pushStamped(
+    { client, phone }: MemberProcess,
+    text: string,
+    { at, member }: Stamp,
+    file?: Buffer,
+  ): Promise<Response> {
+    const stamped = { text, stampedAt: at, stampedBy: member, hash: sha256(file ?? text) }
+    let document: object = { ...stamped, type: 'Text' }
+    if (file !== undefined) {
+      const named = { dataName: text, mediaType: 'application/octet-stream' }
+      await client.upload(new Blob([file]), named)
+      document = { ...stamped, ...named, type: 'File', hasData: true }
+    }
+    return phone.fetch('/Sync.json', { method: 'PUT', body: JSON.stringify(document) })
   }
 
   /** A member that lies about the time: as far as it is believed, and further. */
@@ -269,10 +284,10 @@ class CircleModel {
   async #converge(): Promise<void> {
     const acknowledged = this.#pushes.filter(({ isAcknowledged }) => isAcknowledged)
     if (acknowledged.length === 0) return
-    const { text: wanted, stamp } = this.#isCalm ? lastOf(acknowledged) : latestOf(acknowledged)
+    const { text: wanted, place } = this.#isCalm ? lastOf(acknowledged) : latestOf(acknowledged)
     const others = this.#pushes.filter((push) => this.#mayWin(push, wanted))
     const accepted = [wanted, ...others.map(({ text }) => text)]
-    this.#tell(`all have one of ${accepted.join(', ')}, stamped ${stamp?.at}`)
+    this.#tell(`all have one of ${accepted.join(', ')}, stamped ${place?.stamp.at}`)
     // Whatever the first one has at last, all have.
     for (;;) {
       const all = await Promise.all(
@@ -286,10 +301,10 @@ class CircleModel {
   }
 
   /** Pushes of which nobody knows whether, or with which stamp, they became current. */
-  #mayWin({ text, isAcknowledged, stamp }: Push, wanted: string): boolean {
+  #mayWin({ text, isAcknowledged, place }: Push, wanted: string): boolean {
     const order = this.#pushes.map((push) => push.text)
     const isLater = order.lastIndexOf(text) > order.lastIndexOf(wanted)
-    return this.#isCalm ? !isAcknowledged && isLater : stamp === undefined
+    return this.#isCalm ? !isAcknowledged && isLater : place === undefined
   }
 
   /** Each push wins everywhere, and stays; whatever came back would be seen before the next one. */
@@ -342,6 +357,10 @@ function seenOf({ type, text, dataName, hash, mediaType }: LatestStamped): Seen 
   return { type, text, dataName, hash, mediaType }
 }
 
+function seenAt(document: LatestStamped): Place {
+  return placeOf(document, document.hash, () => true)
+}
+
 function lastOf(pushes: readonly Push[]): Push {
   const last = pushes.at(-1)
   assert.ok(last !== undefined, 'there is one')
@@ -350,11 +369,7 @@ function lastOf(pushes: readonly Push[]): Push {
 
 function latestOf(pushes: readonly Push[]): Push {
   return pushes.reduce((latest, push) => {
-    if (push.stamp === undefined) return latest
-    if (latest.stamp === undefined) return push
-    const order = compareStamps(push.stamp, latest.stamp)
-    // With one stamp, the one with the greatest hash.
-    return order > 0 || (order === 0 && sha256(push.text) > sha256(latest.text)) ? push : latest
+    return comparePlaces(push.place, latest.place) > 0 ? push : latest
   })
 }
 

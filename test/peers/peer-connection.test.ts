@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
 import { describe, it } from 'node:test'
+import { MIB } from '../../src/core/limits.ts'
+import { only } from '../../src/lib/read-bytes.ts'
 import { defer } from '../support/defer.ts'
+import { sha256 } from '../support/hashes.ts'
 import { connectTo, startMember } from './support/circle.ts'
+import { startProxy } from './support/counting-proxy.ts'
+import { TALK_BYTES } from './support/topology.ts'
 import { listen } from '../support/listen.ts'
 
 const DOCUMENT = {
@@ -18,6 +24,34 @@ const DOCUMENT = {
 }
 
 describe('a link', () => {
+  it('leaves one name of a file that has two with one stamp, and moves no bytes for it', async (t) => {
+    const bytes = randomBytes(MIB)
+    const names = ['a.txt', 'b.txt'].sort((a, b) =>
+      sha256(`File|${a}`) < sha256(`File|${b}`) ? -1 : 1,
+    )
+    const stamp = { at: 1, member: 'm_00000000000000ff' }
+    const origin = { kind: 'peer', stamp, deviceId: undefined } as const
+    for (const [ofFirst = '', ofSecond = ''] of [names, names.toReversed()]) {
+      const [first, second] = [await startMember(t, 1), await startMember(t, 2)]
+      for (const [member, dataName] of [
+        [first, ofFirst],
+        [second, ofSecond],
+      ] as const) {
+        const blob = await member.blobs.receive(only(bytes), { maxBytes: MIB })
+        const received = { kind: 'received', blob, mediaType: 'text/plain' } as const
+        const item = { origin, type: 'File', text: dataName, dataName, hash: '' } as const
+        await member.inbound.apply({ ...item, bytes: received })
+      }
+      await second.devices.add({ kind: 'peer', username: 'peer_1', password: 'password' })
+      const wire = await startProxy(t, second.url)
+      connectTo(t, first, wire)
+      await Promise.all([first, second].map((member) => member.has(names[1] ?? '')))
+      await first.copy('afterwards')
+      await Promise.all([first, second].map((member) => member.has('afterwards')))
+      assert.ok(wire.bytes < TALK_BYTES, `${wire.bytes} bytes`)
+    }
+  })
+
   it('that is closed has ended what it received, and kept none of it', async (t) => {
     const [asked, hungUp] = [defer<void>(), defer<void>()]
     const server = createServer((request, response) => {

@@ -5,7 +5,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { systemClock } from '../../src/lib/clock.ts'
 import { MIB } from '../../src/core/limits.ts'
 import { OfferPuller } from '../../src/peers/bus/offer-puller.ts'
-import { Offer, pullOffer } from '../../src/peers/bus/pull-offer.ts'
+import { pullOffer } from '../../src/peers/bus/pull-offer.ts'
 import type { PeerConnection } from '../../src/peers/peer-connection.ts'
 import { listen } from '../support/listen.ts'
 import { Mailbox } from '../support/mailbox.ts'
@@ -184,18 +184,19 @@ describe('an announced item that is too large', () => {
           maxFileBytes: 1024 * MIB,
           ownUrl: () => member.url,
         }),
-      stamp: () => member.latest.current?.item.stamp,
+      place: () => {
+        const stamp = member.latest.current?.item.stamp
+        return stamp && { stamp }
+      },
       onFailure: () => (asks += 1),
       onTrouble: () => undefined,
       onError: (error) => errors.put(error),
     })
     t.after(() => puller.close())
     const announce = (document: Document): void => {
-      const offer = new Offer(
-        { at: Number(document['stampedAt']), member: STAMPED_BY },
-        String(document['contentId']) as `blake3v1:${string}`,
-      )
-      puller.offer(offer, hostile.url)
+      const stamp = { at: Number(document['stampedAt']), member: STAMPED_BY }
+      const contentId = String(document['contentId']) as `blake3v1:${string}`
+      puller.offer({ stamp, contentId }, hostile.url)
     }
     const long = documentOf({ text: 'x'.repeat(20 * MIB) })
     hostile.has(long)

@@ -10,7 +10,8 @@
 
 import { backOff } from '../../lib/back-off.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { believedStamp, compareOptional, type Stamp } from '../../core/stamp.ts'
+import { comparePlaces, type Place } from '../../core/stamp.ts'
+import { placeOf } from '../../hashing/place-of.ts'
 import { Lru } from '../../lib/lru.ts'
 import { messageOf } from '../../lib/describe-failure.ts'
 import { Seldom } from '../../lib/seldom.ts'
@@ -90,7 +91,7 @@ export class CircleMember {
   /** The member whose stamp was too far ahead, until it tells another. */
   #ahead: string | undefined
   #isClosed = false
-  #unsubscribe: () => void = () => undefined
+  #unsubscribe = (): void => undefined
   #state: BusState = 'connecting'
   #busError: string | undefined
   #refused = 0
@@ -106,7 +107,7 @@ export class CircleMember {
     this.#told = new Seldom(deps)
     this.#puller = new OfferPuller({
       pull: deps.pull,
-      stamp: () => this.#stamp,
+      place: () => this.#place,
       onFailure: (failures) => this.#askLater(failures),
       onTrouble: () => this.#plan('ask'),
       onError: (error) => this.#onPullError(error),
@@ -115,14 +116,8 @@ export class CircleMember {
 
   /** Connects, and stays connected until {@link close}. */
   start(): void {
-    const { changes } = this.#deps
-    const subscriptions = [
-      changes.subscribe(() => this.#onItem()),
-      changes.onStamp(() => this.#onItem()),
-    ]
-    this.#unsubscribe = () => {
-      for (const unsubscribe of subscriptions) unsubscribe()
-    }
+    const onItem = (): void => this.#onItem()
+    this.#unsubscribe = this.#deps.changes.subscribe(onItem, onItem)
     this.#planBeacon()
     this.#deps.bus.open({
       onState: (state, error) => this.#onState(state, error),
@@ -151,9 +146,9 @@ export class CircleMember {
     }
   }
 
-  get #stamp(): Stamp | undefined {
-    const stamp = this.#deps.latest.current?.item.stamp
-    return stamp && believedStamp(stamp, this.#deps.circleTime.believes)
+  get #place(): Place | undefined {
+    const item = this.#deps.latest.current?.item
+    return item?.stamp && placeOf(item, item.contentHash, this.#deps.circleTime.believes)
   }
 
   #onState(state: BusState, error: string | undefined): void {
@@ -171,15 +166,15 @@ export class CircleMember {
   #onItem(): void {
     this.#puller.onItem()
     // An item that came over the bus is known to the others already.
-    if (!this.#puller.hasPulled(this.#stamp)) this.#publish('have')
+    if (!this.#puller.hasPulled(this.#place)) this.#publish('have')
   }
 
   #publish(kind: Signal['kind']): void {
     if (this.#state !== 'connected' || this.#isClosed) return
     const { membership, bus, sealer, latest, url, circleTime } = this.#deps
     const { member: origin, epoch } = membership.state
-    const current = latest.current?.item
-    const item = current && this.#stamp && { contentId: current.contentId, stamp: this.#stamp }
+    const [current, place] = [latest.current?.item, this.#place]
+    const item = current && place && { contentId: current.contentId, ...place }
     const signal = { kind, origin, epoch, time: circleTime.now(), url: url(), item }
     bus.publish(sealer.seal(encodeSignal(signal)))
     this.#saidAt = this.#deps.clock.monotonic()
@@ -235,7 +230,7 @@ export class CircleMember {
     this.#noteAhead(origin, isAhead)
     // An answer would be answered in turn by a member that believes the stamp, for ever.
     if (isAhead) return kind === 'ask' ? this.#plan('answer') : undefined
-    const order = compareOptional(item?.stamp, this.#stamp)
+    const order = comparePlaces(item, this.#place)
     if (order < 0 || kind === 'ask') this.#plan('answer')
     else this.#cancel('answer')
     if (order < 0) return

@@ -3,19 +3,19 @@
  * @module
  */
 
-import { compareOptional, type Stamp } from '../../core/stamp.ts'
+import { comparePlaces, type Place } from '../../core/stamp.ts'
 import { NewestTransfer } from '../newest-transfer.ts'
 import { isTooLarge } from '../pull-item.ts'
 import { Offer, type PullOfferDeps } from './pull-offer.ts'
 import type { SignalItem } from './signal.ts'
 
-export type PullOptions = Pick<PullOfferDeps, 'signal' | 'onStamp' | 'onTrouble'>
+export type PullOptions = Pick<PullOfferDeps, 'signal' | 'onPlace' | 'onTrouble'>
 
 /** How items are pulled, and who hears of it. */
 export interface OfferPullerDeps {
   readonly pull: (offer: Offer, options: PullOptions) => Promise<void>
-  /** The stamp of the current item. */
-  readonly stamp: () => Stamp | undefined
+  /** The place of the current item. */
+  readonly place: () => Place | undefined
   /** Called when an item could not be had, with the number of failures in a row. */
   readonly onFailure: (failures: number) => void
   /** A source broke off. */
@@ -30,24 +30,27 @@ export class OfferPuller {
   readonly #transfer: NewestTransfer<Offer>
   /** The latest item that others have and we do not. */
   #newest: Offer | undefined
-  /** The stamp of the last item that came from here. */
-  #pulled: Stamp | undefined
-  /** The stamp of an item that is larger than what is taken here: it is not asked for again. */
-  #refused: Stamp | undefined
-  #failures = 0
+  /** The place of the last item that came from here. */
+  #pulled: Place | undefined
+  /** The place of an item that is larger than what is taken here: it is not asked for again. */
+  #refused: Place | undefined
 
   constructor(deps: OfferPullerDeps) {
     this.#deps = deps
     const { onTrouble, onError } = deps
-    const onStamp = (stamp: Stamp): void => {
-      this.#pulled = stamp
+    const onPlace = (place: Place): void => {
+      this.#pulled = place
     }
     this.#transfer = new NewestTransfer({
       next: () => this.#next(),
       isOutdated: (offer) => this.#isOutdated(offer),
-      move: (offer, signal) => deps.pull(offer, { signal, onStamp, onTrouble }),
-      onSuccess: () => this.#onSuccess(),
-      onFailure: (error, offer) => this.#onFailure(error, offer),
+      move: (offer, signal) => deps.pull(offer, { signal, onPlace, onTrouble }),
+      onSuccess: (offer) => this.#end(offer),
+      onFailure: (error, offer, failures) => {
+        this.#end(offer)
+        if (isTooLarge(error)) this.#refused = offer.item
+        else deps.onFailure(failures)
+      },
       onError,
     })
   }
@@ -57,17 +60,17 @@ export class OfferPuller {
     return this.#transfer.error
   }
 
-  /** Whether the item of this stamp came from here. */
-  hasPulled(stamp: Stamp | undefined): boolean {
-    return stamp !== undefined && compareOptional(stamp, this.#pulled) === 0
+  /** Whether the item of this place came from here. */
+  hasPulled(place: Place | undefined): boolean {
+    return place !== undefined && comparePlaces(place, this.#pulled) === 0
   }
 
   /** Takes up that a member has an item that is later than the current one. */
-  offer({ stamp, contentId }: SignalItem, url: string): void {
-    if (this.#refused !== undefined && compareOptional(stamp, this.#refused) === 0) return
-    const order = compareOptional(stamp, this.#newest?.stamp)
+  offer(item: SignalItem, url: string): void {
+    if (comparePlaces(item, this.#refused) === 0) return
+    const order = comparePlaces(item, this.#newest?.item)
     if (order < 0) return
-    if (order > 0) this.#newest = new Offer(stamp, contentId)
+    if (order > 0) this.#newest = new Offer(item)
     this.#newest?.add(url)
     this.#transfer.request()
   }
@@ -83,31 +86,21 @@ export class OfferPuller {
   }
 
   #next(): Offer | undefined {
-    const isLate = compareOptional(this.#newest?.stamp, this.#deps.stamp()) > 0
+    const isLate = comparePlaces(this.#newest?.item, this.#deps.place()) > 0
     if (!isLate) this.#newest = undefined
     return this.#newest
   }
 
-  #isOutdated(offer: Offer): boolean {
+  #isOutdated({ item }: Offer): boolean {
     // An older offer with the same content gives the same bytes as the newest.
-    if (this.#newest !== undefined && this.#newest.contentId !== offer.contentId) return true
-    const current = this.#deps.stamp()
-    return !this.hasPulled(current) && compareOptional(offer.stamp, current) <= 0
+    if (this.#newest !== undefined && this.#newest.item.contentId !== item.contentId) return true
+    const current = this.#deps.place()
+    return !this.hasPulled(current) && comparePlaces(item, current) <= 0
   }
 
-  #onSuccess(): void {
-    this.#failures = 0
-    this.#transfer.request()
-  }
-
-  #onFailure(error: unknown, offer: Offer): void {
+  /** Goes on to what has come since; also where the item is called otherwise here than there. */
+  #end(offer: Offer): void {
     if (this.#newest === offer) this.#newest = undefined
     this.#transfer.request()
-    if (isTooLarge(error)) {
-      this.#refused = offer.stamp
-      return
-    }
-    this.#failures += 1
-    this.#deps.onFailure(this.#failures)
   }
 }

@@ -7,28 +7,27 @@
 import { isIP } from 'node:net'
 import { ClientError } from '../../client/client-error.ts'
 import type { Download, DownloadOptions } from '../../client/download.ts'
-import type { ContentId } from '../../core/content-id.ts'
-import { believedStamp, compareStamps, stampOf, type Stamp } from '../../core/stamp.ts'
+import { comparePlaces, type Place } from '../../core/stamp.ts'
 import type { CircleTime } from '../../ports/circle-time.ts'
 import { isLoopbackAddress } from '../../fetch/check-connection.ts'
+import { placeOf } from '../../hashing/place-of.ts'
 import { openClient, type OpenClient } from '../open-client.ts'
 import { pullItem, type PullItemDeps } from '../pull-item.ts'
 import type { CircleSecrets } from './circle-key.ts'
+import type { SignalItem } from './signal.ts'
 
 /** Sources that are remembered: one is needed, and the others are spare. */
 const MAX_SOURCES = 4
 
 /** An item that members of the circle have, and this one does not: what it is, and where it is. */
 export class Offer {
-  readonly stamp: Stamp
-  readonly contentId: ContentId
+  readonly item: SignalItem
   readonly #sources: string[] = []
   #tried = 0
   #turn = 0
 
-  constructor(stamp: Stamp, contentId: ContentId) {
-    this.stamp = stamp
-    this.contentId = contentId
+  constructor(item: SignalItem) {
+    this.item = item
   }
 
   /** Base URLs of members that have it. */
@@ -60,8 +59,8 @@ export interface PullOfferDeps extends Omit<PullItemDeps, 'client' | 'circleTime
   readonly ownUrl: () => string
   readonly secrets: Pick<CircleSecrets, 'username' | 'password'>
   readonly circleTime: CircleTime
-  /** Called with the stamp of the item that is about to become current. */
-  readonly onStamp: (stamp: Stamp) => void
+  /** Called with the place of the item that is about to become current. */
+  readonly onPlace: (place: Place) => void
   /** A source broke off: others would be of use. */
   readonly onTrouble: () => void
 }
@@ -87,7 +86,7 @@ export async function pullOffer(offer: Offer, deps: PullOfferDeps): Promise<void
 }
 
 async function pullFrom(url: string, offer: Offer, deps: PullOfferDeps): Promise<void> {
-  const { secrets, signal, latest, onStamp, circleTime, clock } = deps
+  const { secrets, signal, latest, circleTime, clock } = deps
   // There our own programs listen, and none of them gets the credential of the circle.
   const isAllowed = isLoopback(deps.ownUrl())
   if (!isAllowed && isLoopback(url)) throw atLoopback()
@@ -100,12 +99,12 @@ async function pullFrom(url: string, offer: Offer, deps: PullOfferDeps): Promise
   try {
     const document = await client.latest({ signal })
     const current = latest.current?.item
-    const stamp = document.stamp && believedStamp(document.stamp, circleTime.believes)
-    const isLater =
-      current === undefined ||
-      (stamp !== undefined && compareStamps(stamp, stampOf(current, circleTime.believes)) > 0)
-    if (!isLater || stamp === undefined) throw new Error('A member does not have the item any more')
-    onStamp(stamp)
+    const here = current && placeOf(current, current.contentHash, circleTime.believes)
+    const there = document.stamp && placeOf(document, document.hash, circleTime.believes)
+    if (there === undefined || comparePlaces(there, here) <= 0) {
+      throw new Error('A member does not have the item any more')
+    }
+    deps.onPlace(there)
 
     /** Continues a broken download at another source: the same bytes have the same entity tag. */
     const download = async (

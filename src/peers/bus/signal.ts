@@ -5,7 +5,7 @@
  */
 
 import { isContentId, type ContentId } from '../../core/content-id.ts'
-import { isStamp, type Stamp } from '../../core/stamp.ts'
+import { isStamp, type Place } from '../../core/stamp.ts'
 import {
   decodeNumber,
   decodeString,
@@ -38,12 +38,13 @@ export interface Signal {
 }
 
 /** The item in a signal. */
-export interface SignalItem {
+export interface SignalItem extends Place {
   readonly contentId: ContentId
-  readonly stamp: Stamp
 }
 
 const ORIGIN = /^m_[0-9a-f]{16}$/
+
+const RANK = /^[0-9a-f]{128}$/
 
 /** Decodes the id of a member. */
 export const decodeOrigin: Decoder<string> = matching(
@@ -68,12 +69,13 @@ const decodeFields = objectOf({
   contentId: optional(decodeString),
   stampedAt: optional(decodeNumber),
   stampedBy: optional(decodeString),
+  rank: optional(matching(decodeString, (value) => RANK.test(value), 'two SHA-256')),
 })
 
 /** The bytes of a signal, before they are sealed. */
 export function encodeSignal({ item, ...signal }: Signal): Uint8Array {
-  const { contentId, stamp } = item ?? {}
-  const fields = { ...signal, contentId, stampedAt: stamp?.at, stampedBy: stamp?.member }
+  const { contentId, stamp, rank } = item ?? {}
+  const fields = { ...signal, contentId, stampedAt: stamp?.at, stampedBy: stamp?.member, rank }
   return new TextEncoder().encode(JSON.stringify(fields))
 }
 
@@ -109,13 +111,15 @@ export function parseBaseUrl(text: string): string | undefined {
   return withoutTrailing(origin + pathname, '/')
 }
 
-type ItemFields = Pick<ReturnType<typeof decodeFields>, 'contentId' | 'stampedAt' | 'stampedBy'>
+type Fields = ReturnType<typeof decodeFields>
 
-function itemOf(fields: ItemFields): SignalItem | undefined {
-  const { contentId, stampedAt: at, stampedBy: member } = fields
+function itemOf(
+  fields: Pick<Fields, 'contentId' | 'stampedAt' | 'stampedBy' | 'rank'>,
+): SignalItem | undefined {
+  const { contentId, stampedAt: at, stampedBy: member, rank } = fields
   if (contentId === undefined && at === undefined && member === undefined) return undefined
   const stamp = { at, member }
   if (!isContentId(contentId)) throw new TypeError('"contentId" must be a content id')
   if (!isStamp(stamp)) throw new TypeError('"stampedAt" and "stampedBy" must be a stamp')
-  return { contentId, stamp }
+  return { contentId, stamp, ...(rank && { rank }) }
 }

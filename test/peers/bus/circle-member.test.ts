@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { Item } from '../../../src/core/item.ts'
 import { deriveSecrets } from '../../../src/peers/bus/circle-key.ts'
 import { Sealer } from '../../../src/peers/bus/sealer.ts'
 import { encodeSignal, type Signal } from '../../../src/peers/bus/signal.ts'
 import { defer } from '../../support/defer.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
+import { sha256 } from '../../support/hashes.ts'
 import { MemoryPrivateFile } from '../../support/memory-private-file.ts'
 import { settle, TestCircle, type BusMember } from './support/bus-member.ts'
 
@@ -46,6 +48,12 @@ function signalOf(sealer: Sealer, kind: Signal['kind'], at: number, index = 255)
   const item = { contentId, stamp: { at, member: 'm_ffffffffffffffff' } }
   const url = 'http://x.example'
   return sealer.seal(encodeSignal({ kind, origin, epoch: 1, time: 0, url, item }))
+}
+
+type Twin = Partial<Item>
+
+function inOrder(a: Twin, b: Twin, rank: (item: Twin) => string): readonly [Twin, Twin] {
+  return rank(a) < rank(b) ? [a, b] : [b, a]
 }
 
 const warnings = ({ logger }: BusMember) =>
@@ -292,6 +300,46 @@ describe('a member of a group on a bus', () => {
     for (const member of all) assert.equal(member.group.status.error, undefined)
   })
 
+  /** Two items of one stamp, in the order that all agree on. */
+  const TWINS: Readonly<Record<string, readonly [Twin, Twin]>> = {
+    'that differ': inOrder({ text: 'one' }, { text: 'other' }, ({ text = '' }) => sha256(text)),
+    'of the same bytes that have two names': inOrder(
+      { type: 'File', dataName: 'a.txt' },
+      { type: 'File', dataName: 'b.txt' },
+      ({ type, dataName }) => sha256(`${type}|${dataName}`),
+    ),
+  }
+  for (const [kind, [earlier, later]] of Object.entries(TWINS)) {
+    it(`takes of two items of one stamp ${kind} the one that all take, whatever came first`, async () => {
+      for (const [first, second] of [
+        [earlier, later],
+        [later, earlier],
+      ] as const) {
+        const { clock, a, b, all } = await startThree()
+        const stamp = { at: clock.now() + 1000, member: 'm_00000000000000ff' }
+        const put = async (member: BusMember, { text = 'bytes', ...file }: Twin) => {
+          member.put(text, stamp, file)
+          await settle()
+        }
+        await put(a, first)
+        await put(b, second)
+        await pass(clock)
+        const { text = 'bytes', dataName = '' } = later
+        for (const { current } of all) {
+          assert.deepEqual([current?.item.text, current?.item.dataName], [text, dataName])
+        }
+        const pulls = all.map((member) => member.pulls.length)
+        await pass(clock, RARELY_MS)
+        assert.deepEqual(
+          all.map((member) => member.pulls.length),
+          pulls,
+          'nobody goes on',
+        )
+        await Promise.all(all.map(({ group }) => group.close()))
+      }
+    })
+  }
+
   it('logs a trouble that comes and goes once in ten minutes, and how often it was left out', async () => {
     const { group, clock, a } = await startThree()
     const sealer = new Sealer(group.secrets)
@@ -344,13 +392,27 @@ describe('a member of a group on a bus', () => {
     assert.ok(Math.max(...pauses) <= 40, `${pauses.join(' ')} seconds`)
   })
 
+  it('does not go on asking for what it has got, and calls otherwise than its source', async () => {
+    const { group, clock, a } = await startThree()
+    let asks = 0
+    await group.start('d', {
+      pull: async (offer) => {
+        asks += 1
+        if (offer.next() === undefined) throw new Error('Nobody has the item any more')
+      },
+    })
+    await copy(a, 'x')
+    for (let second = 0; second < 300; second += 1) await pass(clock, 1000)
+    assert.ok(asks > 1 && asks < 20, `${asks} times`)
+  })
+
   it('lets go of what it pulls when something newer is there', async () => {
     const { group, clock, a } = await startThree()
     const begun = defer<void>()
     const pulled: string[] = []
     const d = await group.start('d', {
       pull: (offer, { signal }) => {
-        pulled.push(offer.contentId)
+        pulled.push(offer.item.contentId)
         begun.resolve()
         return new Promise((_resolve, reject) => {
           if (signal.aborted) reject(signal.reason)

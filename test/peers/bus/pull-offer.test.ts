@@ -4,6 +4,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { Offer, pullOffer } from '../../../src/peers/bus/pull-offer.ts'
 import { startMember, type TestMember } from '../support/circle.ts'
+import { sha256 } from '../../support/hashes.ts'
 import { listen } from '../../support/listen.ts'
 
 const SECRETS = { username: 'group_0123456789abcdef', password: 'a password of the group' }
@@ -11,7 +12,7 @@ const SECRETS = { username: 'group_0123456789abcdef', password: 'a password of t
 const STAMP = { at: 1, member: 'm_0000000000000001' }
 
 function offerOf(...urls: readonly string[]): Offer {
-  const offer = new Offer(STAMP, `blake3v1:${'00'.repeat(32)}`)
+  const offer = new Offer({ stamp: STAMP, contentId: `blake3v1:${'00'.repeat(32)}` })
   for (const url of urls) offer.add(url)
   return offer
 }
@@ -25,7 +26,7 @@ function pull(into: TestMember, offer: Offer, ownUrl: string = into.url): Promis
     maxFileBytes: 1000,
     signal: new AbortController().signal,
     ownUrl: () => ownUrl,
-    onStamp: () => undefined,
+    onPlace: () => undefined,
     onTrouble: () => undefined,
   })
 }
@@ -57,6 +58,21 @@ describe('an item that was announced', () => {
     assert.equal(gone.asked.length, 1)
     // It is there now, and nobody has something later.
     await assert.rejects(pull(into, offerOf(from.url)), /does not have the item any more/)
+  })
+
+  it('is got when it has the stamp of what is here, if its hash says that it is later', async (t) => {
+    const [earlier = '', later = ''] = ['one', 'other'].sort((a, b) =>
+      sha256(a) < sha256(b) ? -1 : 1,
+    )
+    const [a, b] = [await startMember(t, 1), await startMember(t, 2)]
+    const origin = { kind: 'peer', stamp: STAMP, deviceId: undefined } as const
+    const item = { origin, type: 'Text', dataName: '', hash: '', bytes: { kind: 'none' } } as const
+    await a.inbound.apply({ ...item, text: earlier })
+    await b.inbound.apply({ ...item, text: later })
+    for (const { devices } of [a, b]) await devices.add({ kind: 'peer', ...SECRETS })
+    await assert.rejects(pull(b, offerOf(a.url)), /does not have the item any more/)
+    await pull(a, offerOf(b.url))
+    assert.deepEqual([a.text, b.text], [later, later])
   })
 
   it('fails as the last one does that was asked', async (t) => {

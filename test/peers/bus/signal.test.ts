@@ -32,8 +32,10 @@ const signals: fc.Arbitrary<Signal> = fc.record(
         {
           contentId: hex(64).map((digits) => `blake3v1:${digits}` as const),
           stamp: fc.record({ at: fc.integer({ min: 0, max: 100_000_000_000_000 }), member }, PLAIN),
+          rank: hex(128),
         },
-        PLAIN,
+        // Earlier versions tell no rank.
+        { ...PLAIN, requiredKeys: ['contentId', 'stamp'] },
       ),
       { nil: undefined },
     ),
@@ -50,6 +52,7 @@ const SIGNAL = {
   contentId: `blake3v1:${'ab'.repeat(32)}`,
   stampedAt: 5,
   stampedBy: 'm_0123456789abcdef',
+  rank: 'ab'.repeat(64),
 }
 
 const decode = (value: unknown): Signal => decodeSignal(Buffer.from(JSON.stringify(value)))
@@ -78,6 +81,7 @@ describe('a signal', () => {
       contentId: [undefined, 'x'],
       stampedAt: [undefined, -1, 1e15],
       stampedBy: ['x', undefined],
+      rank: ['ab', 'AB'.repeat(64)],
     }
     for (const [name, values] of Object.entries(bad)) {
       for (const value of values) {

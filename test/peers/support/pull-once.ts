@@ -21,7 +21,10 @@ const server = createServer(({ headers }, response) => {
 // At all addresses, of both families.
 await once(server.listen(0), 'listening')
 const { port } = server.address() as AddressInfo
-const offer = new Offer({ at: 1, member: 'm_0000000000000001' }, `blake3v1:${'00'.repeat(32)}`)
+const offer = new Offer({
+  stamp: { at: 1, member: 'm_0000000000000001' },
+  contentId: `blake3v1:${'00'.repeat(32)}`,
+})
 offer.add(`http://${name}:${port}`)
 
 const unused = (): never => {
@@ -37,7 +40,7 @@ const pulling = pullOffer(offer, {
   secrets: { username: 'group_0123456789abcdef', password: 'a password of the group' },
   circleTime: { now: () => 0, learn: () => undefined, believes: () => true },
   ownUrl: () => ownUrl,
-  onStamp: () => undefined,
+  onPlace: () => undefined,
   onTrouble: () => undefined,
 })
 const failure = await pulling.then(

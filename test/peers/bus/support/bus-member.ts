@@ -1,12 +1,12 @@
 /**
- * Members of a group on a bus in memory: what they have is a stamp, and pulling takes it over.
+ * Members of a group on a bus in memory: what they have has a place, and pulling takes it over.
  * @module
  */
 
 import { setImmediate } from 'node:timers/promises'
-import type { ContentId } from '../../../../src/core/content-id.ts'
 import type { Item } from '../../../../src/core/item.ts'
 import { stampAfter, stampOf, type Stamp } from '../../../../src/core/stamp.ts'
+import { placeOf } from '../../../../src/hashing/place-of.ts'
 import { ChangeHub } from '../../../../src/inbound/change-hub.ts'
 import { deriveSecrets, type CircleSecrets } from '../../../../src/peers/bus/circle-key.ts'
 import { CircleMember, type CircleMemberDeps } from '../../../../src/peers/bus/circle-member.ts'
@@ -166,13 +166,13 @@ export class BusMember {
       url: () => this.url,
       pull:
         more.pull ??
-        (async (offer, { onStamp }) => {
+        (async (offer, { onPlace }) => {
           const url = offer.next()
           const item = group.members.get(url ?? '')?.current?.item
           if (url === undefined || item?.stamp === undefined) throw new Error('nobody has it')
           this.pulls.push(`${item.text} from ${url}`)
-          onStamp(item.stamp)
-          this.put(item.text, item.stamp)
+          onPlace(placeOf(item, item.contentHash, this.time.believes))
+          this.#take(item)
         }),
       onChange: () => undefined,
     })
@@ -189,23 +189,28 @@ export class BusMember {
     this.put(text, stampAfter(known, this.time.now(), member))
   }
 
-  put(text: string, stamp: Stamp): void {
-    const contentId: ContentId = `blake3v1:${sha256(text)}`
-    const item: Item = {
+  put(text: string, stamp: Stamp, file: Partial<Item> = {}): void {
+    const contentHash = sha256(text)
+    this.#take({
       type: 'Text',
       text,
       dataName: '',
       mediaType: 'text/plain',
       size: text.length,
-      contentId,
-      contentHash: '',
+      contentId: `blake3v1:${contentHash}`,
+      contentHash,
       nameHash: '',
       aliases: [],
       activatedAt: stamp.at,
       stamp,
-    }
+      ...file,
+    })
+  }
+
+  #take(item: Item): void {
     this.current = { item, blob: undefined }
-    this.#changes.publish({ contentId, activatedAt: stamp.at })
+    const { contentId, activatedAt } = item
+    this.#changes.publish({ contentId, activatedAt })
   }
 }
 
