@@ -24,7 +24,7 @@ import type { Logger } from '../ports/logger.ts'
 import type { PeerState, PeerSummary } from '../ports/peers.ts'
 import type { DaemonClient } from './open-client.ts'
 import { NewestTransfer } from './newest-transfer.ts'
-import { isTooLarge, pullItem, type PullItemDeps } from './pull-item.ts'
+import { isUnfit, pullItem, type PullItemDeps } from './pull-item.ts'
 import { pushItem } from './push-item.ts'
 
 /** The client of the other daemon, and the ports of this one. */
@@ -196,7 +196,7 @@ export class PeerConnection {
     const isFinal =
       error instanceof ClientError
         ? !mayPass(error) && error.problem !== 'STAMP_AHEAD' && error.status !== 507
-        : isTooLarge(error)
+        : isUnfit(error)
     if (isFinal) return
     this.#cancelRetry = this.#deps.clock.after(backOff(failures), () => this.#transfer.request())
   }

@@ -61,10 +61,10 @@ export async function pullItem(document: LatestStamped, deps: PullItemDeps): Pro
   }
 }
 
-/** Whether an item is larger than what is taken here, and will be so each time. */
-export function isTooLarge(error: unknown): boolean {
+/** Whether an item is larger than what is taken here, or no text, and will be so each time. */
+export function isUnfit(error: unknown): boolean {
   if (!(error instanceof DomainError)) return isTooLong(error)
-  return error.code === 'TEXT_TOO_LARGE' || error.code === 'UPLOAD_TOO_LARGE'
+  return ['TEXT_TOO_LARGE', 'UPLOAD_TOO_LARGE', 'TEXT_NOT_UTF8'].includes(error.code)
 }
 
 async function receive(

@@ -7,6 +7,7 @@ import { MIB } from '../../src/core/limits.ts'
 import { OfferPuller } from '../../src/peers/bus/offer-puller.ts'
 import { pullOffer } from '../../src/peers/bus/pull-offer.ts'
 import type { PeerConnection } from '../../src/peers/peer-connection.ts'
+import { sha256 } from '../support/hashes.ts'
 import { listen } from '../support/listen.ts'
 import { Mailbox } from '../support/mailbox.ts'
 import { connectTo, startMember } from './support/circle.ts'
@@ -24,6 +25,9 @@ function documentOf(fields: Document): Document {
   stampedAt += 1
   return { ...base, contentId, stampedAt, stampedBy: STAMPED_BY, ...fields }
 }
+
+/** In no encoding that a text has. */
+const NO_TEXT = Buffer.from([0xff, 0xfe])
 
 /** A member that keeps to no limit, and what others asked it for. */
 class HostileMember {
@@ -50,6 +54,7 @@ class HostileMember {
         member.#streams.add(response)
         response.write('event: hello\ndata: {}\n\n')
       } else if (url === '/Sync.json') member.#body(response)
+      else if (url === '/file/no.txt') response.end(NO_TEXT)
       else
         response.writeHead(200, { 'Content-Type': 'text/plain' }).end(Buffer.alloc(60 * MIB, 'x'))
     })
@@ -153,6 +158,17 @@ describe('a member whose text is longer than any may be', () => {
     hostile.has(documentOf({ text: 'later' }))
     await member.has('later')
     assert.equal(hostile.count('GET /file/long.txt'), 1)
+  })
+
+  it('is asked for bytes once that are no text', async (t) => {
+    const { length } = NO_TEXT
+    const no = { ...file, dataName: 'no.txt', hash: sha256(NO_TEXT), size: length }
+    const { member, hostile, says } = await follow(t, documentOf(no))
+    await says(({ error }) => /UTF-8/.test(error ?? ''))
+    member.clock.advance(60_000)
+    hostile.has(documentOf({ text: 'later' }))
+    await member.has('later')
+    assert.equal(hostile.count('GET /file/no.txt'), 1)
   })
 
   it('hands no long text in as the name of a file', async (t) => {

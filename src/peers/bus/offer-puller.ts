@@ -5,7 +5,7 @@
 
 import { comparePlaces, type Place } from '../../core/stamp.ts'
 import { NewestTransfer } from '../newest-transfer.ts'
-import { isTooLarge } from '../pull-item.ts'
+import { isUnfit } from '../pull-item.ts'
 import { Offer, type PullOfferDeps } from './pull-offer.ts'
 import type { SignalItem } from './signal.ts'
 
@@ -32,7 +32,7 @@ export class OfferPuller {
   #newest: Offer | undefined
   /** The place of the last item that came from here. */
   #pulled: Place | undefined
-  /** The place of an item that is larger than what is taken here: it is not asked for again. */
+  /** The place of an item that is not taken here: it is not asked for again. */
   #refused: Place | undefined
 
   constructor(deps: OfferPullerDeps) {
@@ -48,7 +48,7 @@ export class OfferPuller {
       onSuccess: (offer) => this.#end(offer),
       onFailure: (error, offer, failures) => {
         this.#end(offer)
-        if (isTooLarge(error)) this.#refused = offer.item
+        if (isUnfit(error)) this.#refused = offer.item
         else deps.onFailure(failures)
       },
       onError,
