@@ -190,7 +190,7 @@ export class Connection {
       this.#isSlow = true
       turns.skip()
       this.restUntilTurn()
-      // What others sent at the same moment would be parsed before the next turn.
+      // Else what others sent at the same moment would be parsed before the next turn.
       this.restAll?.()
     }
     return this.#inRead
