@@ -6,15 +6,15 @@
  * it get the mode of every new file, because they are the user's, and stay usual when moved out. A
  * folder that belongs to somebody else is not used, nor one that others lead us to.
  *
- * Nothing is synced to the disk: the item that a file was made from is. The bytes are copied, since
- * whoever changes a file that is linked would change the item; they leave as much of the disk free
- * as uploads do.
+ * Files are synced to the disk: the bytes that they were made from are given up then. Those are
+ * copied, since whoever changes a file that is linked would change the item; they leave as much of
+ * the disk free as uploads do.
  * @module
  */
 
 import { createHash } from 'node:crypto'
 import { constants, type Stats } from 'node:fs'
-import { mkdir, open, readdir, unlink, type FileHandle } from 'node:fs/promises'
+import { open, readdir, unlink, type FileHandle } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Item } from '../core/item.ts'
 import { MIB } from '../core/limits.ts'
@@ -23,15 +23,16 @@ import type { Blob } from '../ports/blob.ts'
 import type { DiskRoom, ReserveRoom } from '../ports/disk-room.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
 import type { ImageFile, OfferedContent } from '../ports/system-clipboard.ts'
+import { syncFolder } from '../lib/atomic-file.ts'
 import { findUntrusted, statsOf } from '../lib/find-untrusted.ts'
 import { Lru } from '../lib/lru.ts'
+import { makePrivateFolders } from '../lib/private-folder.ts'
 import { blocksOf } from '../lib/read-bytes.ts'
 import { numberedName, safeFileName } from '../lib/safe-file-name.ts'
 import { saveUnderFreeName, UNFINISHED } from '../lib/save-under-free-name.ts'
 import { SingleFlight } from '../lib/single-flight.ts'
+import { hasCode } from '../lib/system-error.ts'
 import { markOrigin } from './mark-origin.ts'
-
-const FOLDER_MODE = 0o700
 
 const BLOCK_BYTES: number = MIB
 
@@ -122,12 +123,23 @@ export class ReceivedFolder {
 
   /**
    * Writes the files that an item is: those of a Group that came in several uploads, and not their
-   * archive.
+   * archive. They survive a power cut.
    *
    * @returns Their absolute paths, each once.
    * @throws As {@link save}; those before the one that fails are there.
    */
-  async keep({ item, blob }: StoredItem): Promise<readonly string[]> {
+  async keep(stored: StoredItem): Promise<readonly string[]> {
+    const paths = await this.#keep(stored)
+    if (paths.length === 0) return paths
+    // Their names; the bytes were synced one by one.
+    await syncFolder(this.path).catch((error: unknown) => {
+      // Some file systems over a network sync files only.
+      if (!hasCode(error, 'EINVAL', 'ENOTSUP')) throw error
+    })
+    return paths
+  }
+
+  async #keep({ item, blob }: StoredItem): Promise<readonly string[]> {
     if (blob?.members === undefined) return blob ? [await this.#saveItem(item, blob)] : []
     const paths = new Set<string>()
     // The next item gives the archive up, and its files stay until whoever has it open is done.
@@ -177,7 +189,7 @@ export class ReceivedFolder {
   async #prepare(): Promise<void> {
     // Before anything is made where a link of somebody else leads, and again for what was made.
     await refuseForeign(this.path)
-    await mkdir(this.path, { recursive: true, mode: FOLDER_MODE })
+    if ((await statsOf(this.path)) === undefined) await makePrivateFolders(this.path)
     await refuseForeign(this.path)
     await this.#sweep()
   }
@@ -266,6 +278,7 @@ async function copyBlob(
     written += block.length
   }
   if (written < blob.size) throw new Error('Cannot save the file: bytes are missing')
+  await file.sync()
 }
 
 /** Whoever writes to the file, or replaces it, makes it another one. */
@@ -278,6 +291,13 @@ async function hashFile(path: string): Promise<string | undefined> {
   try {
     const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
     const hash = createHash('sha256')
+    try {
+      // Whoever wrote it may have been killed before. Windows syncs nothing that is only read.
+      if (process.platform !== 'win32') await file.sync()
+    } catch (error) {
+      await file.close()
+      throw error
+    }
     const chunks = file.createReadStream({ highWaterMark: BLOCK_BYTES })
     for await (const chunk of chunks) hash.update(chunk)
     return hash.digest('hex')

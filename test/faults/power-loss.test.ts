@@ -10,7 +10,12 @@ import type { Pairing } from '../../src/ports/admin.ts'
 import type { Blob } from '../../src/ports/blob.ts'
 import { readBlob } from '../support/byte-streams.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
-import type { DaemonProcess, PairedDevice } from '../support/daemon-process.ts'
+import {
+  type DaemonOptions,
+  type DaemonProcess,
+  type PairedDevice,
+  startDaemonProcess,
+} from '../support/daemon-process.ts'
 import { sha256 } from '../support/hashes.ts'
 import { byNight, isNight, SEED } from '../support/night.ts'
 import { createPhone } from '../support/phone.ts'
@@ -24,7 +29,7 @@ import {
   RecordedDisk,
   writeState,
 } from './support/recorded-disk.ts'
-import { killDaemon, stage, startHeadless } from './support/subject.ts'
+import { killDaemon, main, stage, startHeadless } from './support/subject.ts'
 
 /** Random losses behind each change of a file, besides those that are looked at anyway. */
 const RANDOM_LOSSES = byNight(30, { byDay: 0 })
@@ -81,15 +86,13 @@ class Recording {
   }
 
   start(): Promise<DaemonProcess> {
-    return startHeadless(this.#t, {
-      folder: this.root,
-      args: ['--min-free-bytes', '0'],
-      env: {
-        NODE_OPTIONS: `--import=${pathToFileURL(RECORDER)}`,
-        CLIPGATE_TEST_FILE_LOG: this.#log,
-        CLIPGATE_TEST_FILE_ROOT: this.root,
-      },
-    })
+    return startHeadless(this.#t, this.#options(['--min-free-bytes', '0']))
+  }
+
+  /** Starts a desktop whose clipboard cannot be used yet: files are saved all the same. */
+  startDesktop(): Promise<DaemonProcess> {
+    const args = ['--min-free-bytes', '0', '--clipboard', 'x11']
+    return startDaemonProcess(this.#t, { main, ...this.#options(args) })
   }
 
   async disk(): Promise<RecordedDisk> {
@@ -122,6 +125,15 @@ class Recording {
     return Object.fromEntries(
       devices.map(({ id, passwordHash }: Record<string, string>) => [id, passwordHash]),
     )
+  }
+
+  #options(args: readonly string[]): DaemonOptions {
+    const env = {
+      NODE_OPTIONS: `--import=${pathToFileURL(RECORDER)}`,
+      CLIPGATE_TEST_FILE_LOG: this.#log,
+      CLIPGATE_TEST_FILE_ROOT: this.root,
+    }
+    return { folder: this.root, args, env }
   }
 
   async #count(): Promise<number> {
@@ -533,6 +545,36 @@ it('a machine whose power is cut has what was acknowledged, nothing torn, and no
   await Promise.all(Array.from({ length: AT_ONCE }, checkNext))
   t.diagnostic(`${count} states of ${disk.changes.length} changes, ${started} with a daemon`)
   assert.deepEqual(failures.slice(0, 10), [], `${failures.length} of ${count}`)
+})
+
+it('a desktop whose power is cut while it saves a file has it whole, there or for the next start', async (t) => {
+  const root = await realpath(await temporaryFolder(t))
+  const recording = new Recording(t, root, join(await temporaryFolder(t), 'changes'))
+  const daemon = await recording.startDesktop()
+  const phone = createPhone(await (await ownerOf(daemon)).pair(NEW_PHONE), daemon.ready.gateway)
+  const film = recording.makeBytes(100_000)
+  await recording.step('pushing a film', async () => {
+    await phone.pushFile('File', 'film.mp4', film)
+    return undefined
+  })
+  // Nothing but its saving keeps its bytes now.
+  await phone.pushFile('File', 'other.mp4', recording.makeBytes(1000))
+  assert.equal(await daemon.stop(), 0, daemon.stderr())
+  const disk = await recording.disk()
+  const [{ acknowledged } = { acknowledged: Infinity }] = recording.steps
+  assert.ok(acknowledged < disk.changes.length)
+  for (let cut = acknowledged + 1; cut <= disk.changes.length; cut++) {
+    for (const loss of [NO_LOSS, ...lossesOf(root, cut)]) {
+      const { files } = disk.stateAfter(cut, loss)
+      const isThere = (path: string) => files.get(join(root, path))?.equals(film) === true
+      const { unsaved = [] } = JSON.parse(String(files.get(join(root, 'data/item.json'))))
+      const isKept = unsaved.some((waiting: { blob: { name: string } }) => {
+        return isThere(`data/blobs/${waiting.blob.name}`)
+      })
+      const where = `after change ${cut} of ${disk.changes.length}: ${loss.name}`
+      assert.ok(isKept || isThere('received/film.mp4'), where)
+    }
+  }
 })
 
 /** Nothing was changed that was not written down. */

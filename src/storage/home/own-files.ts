@@ -5,15 +5,19 @@
  */
 
 import { constants, type Stats } from 'node:fs'
-import { chmod, lstat, mkdir, open, stat, unlink, type FileHandle } from 'node:fs/promises'
+import { chmod, lstat, open, stat, unlink, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { DomainError } from '../../core/domain-error.ts'
 import { PRIVATE_FILE_MODE, syncFolder, writeFileAtomically } from '../../lib/atomic-file.ts'
+import {
+  makePrivateFolder,
+  makePrivateFolders,
+  PRIVATE_FOLDER_MODE,
+} from '../../lib/private-folder.ts'
 import { codeOf } from '../../lib/system-error.ts'
 import { decodeUtf8, withoutByteOrderMark } from '../../lib/utf8.ts'
 import type { PrivateFile } from '../../ports/private-file.ts'
 
-const PRIVATE_FOLDER_MODE = 0o700
 const GROUP_AND_OTHERS = 0o077
 const STICKY = 0o1000
 
@@ -91,7 +95,7 @@ export async function readOwnFile(path: string): Promise<string | undefined> {
 /** Makes sure of a folder in one of ours. @throws {DomainError} `DATA_DIRECTORY_UNUSABLE`. */
 export async function ensureOwnFolder(path: string): Promise<void> {
   try {
-    await makeFolder(path)
+    await makePrivateFolder(path)
     // Not a link: whoever planted it would get our files.
     const stats = await lstat(path)
     await protectFolder(path, stats)
@@ -109,7 +113,7 @@ export async function ensureOwnFolder(path: string): Promise<void> {
  */
 export async function ensurePrivateFolder(path: string): Promise<void> {
   try {
-    await makeFolders(path)
+    await makePrivateFolders(path)
     await protectFolder(path, await stat(path))
   } catch (error) {
     throw toUnusable(path, error)
@@ -151,40 +155,6 @@ export class DiskPrivateFile implements PrivateFile {
     } catch (error) {
       if (codeOf(error) !== 'ENOENT') throw toUnusable(this.#path, error)
     }
-  }
-}
-
-async function makeFolders(path: string): Promise<void> {
-  try {
-    await makeDurableFolder(path)
-  } catch (error) {
-    if (codeOf(error) !== 'ENOENT' || dirname(path) === path) throw error
-    await makeFolders(dirname(path))
-    await makeDurableFolder(path)
-  }
-}
-
-/** A power cut would take a new folder with all that was acknowledged in it. */
-async function makeDurableFolder(path: string): Promise<void> {
-  if (!(await makeFolder(path))) return
-  try {
-    await syncFolder(dirname(path))
-  } catch (error) {
-    // A folder that may be written to and not read cannot be synced.
-    if (codeOf(error) !== 'EACCES') throw error
-  }
-}
-
-/** @returns Whether it was not there. */
-async function makeFolder(path: string): Promise<boolean> {
-  try {
-    await mkdir(path, PRIVATE_FOLDER_MODE)
-    // The umask may have taken even our own rights.
-    await chmod(path, PRIVATE_FOLDER_MODE)
-    return true
-  } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error
-    return false
   }
 }
 
