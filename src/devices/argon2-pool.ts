@@ -25,6 +25,9 @@ const DEFAULT_QUEUE = 32
 /** A client that waited this long is better told to come again. */
 const MAX_WAIT_MS = 3_000
 
+/** As long as clients wait. On a slow board ten devices that come back at once take 6 s. */
+const MAX_KEPT_WAIT_MS = 10_000
+
 /** With this many waiting, the worker leaves processor time to everybody else. */
 const CROWD = 4
 
@@ -94,8 +97,9 @@ export class Argon2Pool implements ThreadOwner {
   /**
    * Derives a tag. Urgent jobs are what the owner asks for: they go first and wait for ever. The
    * others are what anybody on the network can ask for: they are refused when the queue has no
-   * room for them, or when they have waited in it for 3 s. All are refused where no worker runs and
-   * a limit on memory has no room for one: the kernel would end the program.
+   * room for them, or when they have waited in it for 3 s, 10 s in the place of a device where it
+   * was seen last. All are refused where no worker runs and a limit on memory has no room for one:
+   * the kernel would end the program.
    *
    * @throws {DomainError} `VERIFIER_BUSY`.
    */
@@ -144,7 +148,8 @@ export class Argon2Pool implements ThreadOwner {
   }
 
   #wait(pending: Waiting, place: Place): void {
-    pending.stopWaiting = this.#clock.after(MAX_WAIT_MS, () => {
+    const waitMs = this.#waiting.isKept(place) ? MAX_KEPT_WAIT_MS : MAX_WAIT_MS
+    pending.stopWaiting = this.#clock.after(waitMs, () => {
       if (this.#waiting.delete(pending)) pending.reject(busyError())
     })
     const refused = this.#waiting.add(pending, place)

@@ -119,6 +119,30 @@ describe('Argon2Pool', () => {
     assert.equal((await pool.derive(JOB, PLACE)).length, 32)
   })
 
+  // Protocol: 10 s where its device was seen last
+  it('lets one of each device wait longer where it was seen last, and then refuses it, too', async (t) => {
+    const { clock, pool } = openPool(t)
+    const running = pool.derive(JOB, PLACE)
+    const wait = (username: string, isAtUsualNetwork: boolean) => {
+      const end = pool.derive(JOB, { ...PLACE, reservation: { username, isAtUsualNetwork } })
+      return end.then(
+        () => 'verified',
+        ({ code }) => code,
+      )
+    }
+    const [known, again, elsewhere] = [wait('a', true), wait('a', true), wait('b', false)]
+    clock.advance(3_000)
+    assert.deepEqual(await Promise.all([again, elsewhere]), ['VERIFIER_BUSY', 'VERIFIER_BUSY'])
+    assert.equal(await known, 'verified')
+    await running
+
+    const next = pool.derive(JOB, PLACE)
+    const late = wait('a', true)
+    clock.advance(10_000)
+    assert.equal(await late, 'VERIFIER_BUSY')
+    await next
+  })
+
   it('takes urgent jobs first, however long the queue is and however long they wait', async (t) => {
     const { clock, pool } = openPool(t, { queue: 1 })
     const order: string[] = []

@@ -70,7 +70,10 @@ export const PROTOCOL_LIMIT_ROWS: Readonly<Record<string, RowCheck>> = {
     SETTINGS.verifyWorkers.fallback(ANYWHERE),
     SETTINGS.verifyQueue.fallback(ANYWHERE),
   ),
-  'wait for a verification': says(constantIn('devices/argon2-pool.ts', 'MAX_WAIT_MS')),
+  'wait for a verification': saysList(
+    constantIn('devices/argon2-pool.ts', 'MAX_WAIT_MS'),
+    constantIn('devices/argon2-pool.ts', 'MAX_KEPT_WAIT_MS'),
+  ),
   'connections; from one address before login': saysList(
     SETTINGS.maxConnections.fallback(ANYWHERE),
     SETTINGS.maxConnectionsPerAddress.fallback(ANYWHERE),
