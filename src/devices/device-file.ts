@@ -58,6 +58,7 @@ const SIGHTING = {
   dialect: orAbsent(oneOf(['sync', 'syncclipboard'])),
   reads: orAbsent(oneOf(['sync', 'syncclipboard'])),
   usesOldKeys: orAbsent(decodeBoolean),
+  isExact: orAbsent(decodeBoolean),
 } as const
 
 const decodeDevice: Decoder<Device> = objectOf({
@@ -127,8 +128,8 @@ export async function readDeviceFile(path: string, logger: Logger): Promise<read
 /** Formats `sightings.json`: nothing of who may log in, which has to be durable. */
 export function formatSightings(devices: readonly Device[]): string {
   const sightings = devices.map(
-    ({ id, lastSeenAt, lastSeenAddress, lastClient, dialect, reads, usesOldKeys }) => {
-      return { id, lastSeenAt, lastSeenAddress, lastClient, dialect, reads, usesOldKeys }
+    ({ id, lastSeenAt, lastSeenAddress, lastClient, dialect, reads, usesOldKeys, isExact }) => {
+      return { id, lastSeenAt, lastSeenAddress, lastClient, dialect, reads, usesOldKeys, isExact }
     },
   )
   return SIGHTINGS_FILE.format({ sightings })

@@ -124,6 +124,7 @@ export class JsonDeviceRegistry implements DeviceRegistry {
         dialect: undefined,
         reads: undefined,
         usesOldKeys: undefined,
+        isExact: undefined,
         linkUrl: wanted.linkUrl,
       }
       const next = [...this.#devices.list, device]

@@ -14,15 +14,23 @@ const MAX_CLIENT_LENGTH = 200
 /** A device is at home, at work and on the way; of one that is everywhere, the latest are kept. */
 const MAX_NETWORKS = 16
 
+/** How the client of a device is answered: each stays until a request says something else. */
+interface Learnt {
+  dialect?: Dialect | undefined
+  reads?: Dialect | undefined
+  usesOldKeys?: boolean | undefined
+  isExact?: boolean | undefined
+}
+
+const LEARNT = ['dialect', 'reads', 'usesOldKeys', 'isExact'] as const
+
 interface LastSighting {
   at: number
   address: string | undefined
   /** Where it was, the latest last. */
   readonly networks: Set<string>
   client: string | undefined
-  dialect: Dialect | undefined
-  reads: Dialect | undefined
-  usesOldKeys: boolean | undefined
+  readonly learnt: Learnt
 }
 
 /** In what a sighting differs from all before it. */
@@ -42,14 +50,13 @@ export class Sightings {
   readonly #byId = new Map<string, LastSighting>()
 
   /** Notes a sighting of a device that exists. @returns What is new about it. */
-  note(device: Device, { at, address, client, dialect, reads, usesOldKeys }: Sighting): Novelty {
+  note(device: Device, sighting: Sighting): Novelty {
+    const { at, address, client } = sighting
     let last = this.#byId.get(device.id)
     const isFirst = last === undefined && device.lastSeenAt === undefined
     if (last === undefined) {
-      const { dialect: known, reads: learnt, usesOldKeys: old } = device
-      const before = { dialect: known, reads: learnt, usesOldKeys: old }
-      const networks = new Set<string>()
-      last = { at, address: undefined, client: undefined, networks, ...before }
+      last = { at, address: undefined, client: undefined, networks: new Set(), learnt: {} }
+      learn(last.learnt, device)
       this.#byId.set(device.id, last)
       if (device.lastSeenAddress !== undefined) noteNetwork(last, device.lastSeenAddress)
     }
@@ -57,13 +64,7 @@ export class Sightings {
     const isNewAddress = noteNetwork(last, address)
     last.address = address
     last.client = client === undefined ? undefined : shorten(client)
-    const isLearnt =
-      (dialect ?? last.dialect) !== last.dialect ||
-      (reads ?? last.reads) !== last.reads ||
-      (usesOldKeys ?? last.usesOldKeys) !== last.usesOldKeys
-    last.dialect = dialect ?? last.dialect
-    last.reads = reads ?? last.reads
-    last.usesOldKeys = usesOldKeys ?? last.usesOldKeys
+    const isLearnt = learn(last.learnt, sighting)
     if (!isFirst && !isNewAddress && !isLearnt) return NOTHING_NEW
     return { isFirst, isNewAddress, isLearnt }
   }
@@ -74,18 +75,30 @@ export class Sightings {
     if (last === undefined) return device
     return {
       ...device,
+      ...last.learnt,
       lastSeenAt: last.at,
       lastSeenAddress: last.address,
       lastClient: last.client,
-      dialect: last.dialect,
-      reads: last.reads,
-      usesOldKeys: last.usesOldKeys,
     }
   }
 
   forget(deviceId: string): void {
     this.#byId.delete(deviceId)
   }
+}
+
+/** @returns Whether something of it is new. */
+function learn(known: Learnt, told: Readonly<Learnt>): boolean {
+  let isNew = false
+  for (const key of LEARNT) if (learnOne(known, told, key)) isNew = true
+  return isNew
+}
+
+function learnOne<Key extends keyof Learnt>(known: Learnt, told: Learnt, key: Key): boolean {
+  const value = told[key]
+  if (value === undefined || value === known[key]) return false
+  known[key] = value
+  return true
 }
 
 /** @returns Whether the network of the address is not among those that are remembered. */

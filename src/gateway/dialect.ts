@@ -54,8 +54,6 @@ export class Dialects {
   readonly #clock: Pick<Clock, 'now'>
   /** The last push of each device. */
   readonly #pushed = new Map<string, Push>()
-  /** The devices whose hashes tell other content, and not only another way of hashing. */
-  readonly #exact = new Set<string>()
   /** Whether all hashes of a device so far were such that we compute, where there were any. */
   readonly #hashesAsWe = new Map<string, boolean>()
 
@@ -116,7 +114,7 @@ export class Dialects {
     if (isComputedHash(item, hash)) {
       this.noteExact(call)
     } else {
-      this.#exact.delete(call.principal.id)
+      this.#noteIsExact(call, false)
       this.#hashesAsWe.set(call.principal.id, false)
     }
     if (sent === item.contentHash) this.noteReads(call, 'sync')
@@ -129,7 +127,7 @@ export class Dialects {
    * one, which is about to be uploaded.
    */
   mayHashOtherwise(call: ClientCall): boolean {
-    return this.of(call) === 'sync' && !this.#exact.has(call.principal.id)
+    return this.of(call) === 'sync' && !this.#isExact(call)
   }
 
   /** Whether the device of a request has hashed as we do, and never otherwise. */
@@ -138,9 +136,10 @@ export class Dialects {
   }
 
   /** Notes that a device has sent a hash of content as we compute it. */
-  noteExact({ principal }: Pick<DeedCall, 'principal'>): void {
-    this.#exact.add(principal.id)
-    if (this.#hashesAsWe.get(principal.id) !== false) this.#hashesAsWe.set(principal.id, true)
+  noteExact(call: DeedCall): void {
+    const { id } = call.principal
+    this.#noteIsExact(call, true)
+    if (this.#hashesAsWe.get(id) !== false) this.#hashesAsWe.set(id, true)
   }
 
   /**
@@ -150,15 +149,14 @@ export class Dialects {
    * @param isDoubtful Whether there was an upload for one that hashes otherwise: then the next
    *   attempt decides.
    */
-  noteMissing({ principal }: Pick<DeedCall, 'principal'>, isDoubtful: boolean): void {
-    this.#exact.add(principal.id)
-    if (isDoubtful) this.#hashesAsWe.delete(principal.id)
+  noteMissing(call: DeedCall, isDoubtful: boolean): void {
+    this.#noteIsExact(call, true)
+    if (isDoubtful) this.#hashesAsWe.delete(call.principal.id)
   }
 
   /** Forgets what a device has pushed. */
   forget(deviceId: string): void {
     this.#pushed.delete(deviceId)
-    this.#exact.delete(deviceId)
     this.#hashesAsWe.delete(deviceId)
   }
 
@@ -171,6 +169,15 @@ export class Dialects {
   noteKeys(call: DeedCall, usesOldKeys: boolean): void {
     const known = this.#devices.find(call.principal.id)?.usesOldKeys ?? false
     if (known !== usesOldKeys) this.#note(call, { usesOldKeys })
+  }
+
+  /** Also for the next start: a photo would be left out that is not here. */
+  #noteIsExact(call: DeedCall, isExact: boolean): void {
+    if (this.#isExact(call) !== isExact) this.#note(call, { isExact })
+  }
+
+  #isExact({ principal }: Pick<ClientCall, 'principal'>): boolean {
+    return this.#devices.find(principal.id)?.isExact === true
   }
 
   #note({ request, principal, address }: DeedCall, deed: object): void {

@@ -29,6 +29,8 @@ export interface Device {
   readonly reads?: Dialect | undefined
   /** Whether the document it pushed last had the keys of versions 1 and 2 of the protocol. */
   readonly usesOldKeys?: boolean | undefined
+  /** Whether it tells another Image or File by another hash; see `gateway/dialect.ts`. */
+  readonly isExact?: boolean | undefined
   /** Base URL in the link that it was shown last. */
   readonly linkUrl?: string | undefined
 }
@@ -57,6 +59,8 @@ export interface Sighting {
   readonly reads?: Dialect | undefined
   /** Only when the request says. */
   readonly usesOldKeys?: boolean | undefined
+  /** Only when the request says. */
+  readonly isExact?: boolean | undefined
 }
 
 /** The logins of a device that were refused for their password. */

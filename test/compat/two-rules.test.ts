@@ -25,6 +25,14 @@ async function push(phone: Phone, rule: Rule, name: string, bytes: Buffer): Prom
   assert.equal((await read(phone))['hash'], hash)
 }
 
+/** The same, but what the server has is not sent. @returns Whether the bytes were. */
+async function pushIfMissing(phone: Phone, name: string, bytes: Buffer): Promise<boolean> {
+  const record = `/api/history/Image-${ofBytes(name, bytes)}`
+  const { status } = await phone.fetch(record, { headers: OKHTTP })
+  if (status === 404) await push(phone, ofBytes, name, bytes)
+  return status === 404
+}
+
 /** Takes the current image, and believes it only if its hash is right. */
 async function take(phone: Phone, rule: Rule, wanted: Buffer): Promise<void> {
   const { dataName, hash } = await read(phone)
@@ -62,4 +70,21 @@ it('phones with two rules of hashes exchange images both ways, over a restart', 
   await take(otherAgain, boundToName, green)
   await push(oneAgain, ofBytes, 'image.png', blue)
   await take(otherAgain, boundToName, blue)
+})
+
+it('a phone that asks before it sends is not told, after a restart, that its first photo is there', async (t) => {
+  const args = ['--clipboard', 'none']
+  const first = await startDaemonProcess(t, { args })
+  const device = await first.pair('asks first')
+  const [red = Buffer.of(), green = Buffer.of()] = ['red', 'green'].map((text) => Buffer.from(text))
+  const phone = createPhone(device, first.ready.gateway)
+  await push(phone, ofBytes, 'image.png', red)
+  assert.equal(await pushIfMissing(phone, 'image.png', red), false)
+  await first.stop()
+
+  const second = await startDaemonProcess(t, { args, folder: first.folder })
+  const again = createPhone(device, second.ready.gateway)
+  assert.equal(await pushIfMissing(again, 'image.png', red), false)
+  assert.equal(await pushIfMissing(again, 'image.png', green), true)
+  await take(again, ofBytes, green)
 })

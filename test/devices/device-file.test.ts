@@ -39,6 +39,7 @@ const devices: fc.Arbitrary<Device> = fc.record(
     dialect: fc.constantFrom('sync', 'syncclipboard', undefined),
     reads: fc.constantFrom('sync', 'syncclipboard', undefined),
     usesOldKeys: fc.constantFrom(true, false, undefined),
+    isExact: fc.constantFrom(true, false, undefined),
     linkUrl: fc.constantFrom('http://10.0.0.7:42720', undefined),
   },
   { noNullPrototype: true },

@@ -155,10 +155,11 @@ describe('sightings on disk', () => {
       clock.advance(ms)
       await settled()
     }
-    registry.noteSighting(device.id, { ...sighting, usesOldKeys: true, reads: 'sync' })
+    const learnt = { usesOldKeys: true, isExact: true, reads: 'sync' } as const
+    registry.noteSighting(device.id, { ...sighting, ...learnt })
     await later(1000)
-    const { dialect, reads, usesOldKeys } = (await open()).find(device.id) ?? {}
-    assert.deepEqual([dialect, reads, usesOldKeys], ['sync', 'sync', true])
+    const { dialect, reads, usesOldKeys, isExact } = (await open()).find(device.id) ?? {}
+    assert.deepEqual([dialect, reads, usesOldKeys, isExact], ['sync', 'sync', true, true])
     let writes = 0
     for (let last = (await stat(seenPath)).ino, second = 1; second <= 3600; second++) {
       const dialect = second % 2 === 0 ? 'sync' : 'syncclipboard'

@@ -56,6 +56,7 @@ export const NEVER_SEEN = {
   dialect: undefined,
   reads: undefined,
   usesOldKeys: undefined,
+  isExact: undefined,
   linkUrl: undefined,
 }
 
