@@ -49,7 +49,7 @@ export async function bindToRead(
   { latest, staging }: Pick<HandlerDeps, 'latest' | 'staging'>,
 ): Promise<void> {
   const isCurrent = item === latest.current?.item
-  await staging.bind(id, item.dataName, isCurrent ? item.activatedAt : undefined)
+  await staging.bind(id, item.dataName, isCurrent ? item : undefined)
 }
 
 /** Who gets bytes, and where that is said. */

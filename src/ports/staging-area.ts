@@ -15,6 +15,7 @@
  * @module
  */
 
+import type { Item } from '../core/item.ts'
 import type { HashedBlob } from './blob.ts'
 import type { Login } from './device-registry.ts'
 
@@ -191,11 +192,15 @@ export interface StagingArea {
    * that wait meanwhile are older: they are `knownAs` from now on, also after a restart.
    *
    * @param dataName The name of the upload that it may leave out; any name without it.
-   * @param begunBy Unix milliseconds: uploads that began later are left as they are. Those of
-   *   before a restart began earlier.
+   * @param current The current item: uploads that began while it was current already are left as
+   *   they are. Those of before a restart began earlier.
    * @returns Settles when that is written, or could not be.
    */
-  bind(deviceId: string, dataName?: string, begunBy?: number): Promise<void>
+  bind(
+    deviceId: string,
+    dataName?: string,
+    current?: Pick<Item, 'activatedAt' | 'contentId'>,
+  ): Promise<void>
 
   /**
    * Hands an upload over. Until it is ended it is neither expired nor given to anybody else, and a

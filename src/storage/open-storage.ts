@@ -105,6 +105,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     maxPerDevice: limits.maxStagedPerDevice,
     maxBatchesPerDevice: MAX_BATCHES_PER_DEVICE,
     takenBlobs: latest.blobNames,
+    latest,
     devices: options.devices,
   })
   await blobs.sweep(new Set([...latest.blobNames, ...staging.blobNames]))

@@ -255,6 +255,27 @@ describe('GET /file/{dataName}', () => {
     assert.equal((await phone.download()).toString(), 'of another one')
   })
 
+  it('tells an older upload from a newer one, however the clock was set', async (t) => {
+    const hash = sha256('its own way of hashing')
+    const document = put(JSON.stringify({ type: 'File', dataName: 'a', hash, hasData: true }))
+    for (const hours of [-1, 1]) {
+      const { phone, addPhone, clock } = await serveGateway(t)
+      const other = await addPhone()
+      const pushes = async () => {
+        await phone.fetch('/file/a')
+        const { status } = await phone.fetch('/Sync.json', document)
+        return [status, (await phone.download()).toString()]
+      }
+      await phone.fetch('/file/a', put('older'))
+      clock.jump(hours * 3_600_000)
+      await other.pushFile('File', 'a', Buffer.from('of another one'))
+      assert.deepEqual(await pushes(), [404, 'of another one'])
+      clock.jump(hours * 3_600_000)
+      await phone.fetch('/file/a', put('newer'))
+      assert.deepEqual(await pushes(), [200, 'newer'])
+    }
+  })
+
   it('keeps none from an upload when it answers 404', async (t) => {
     const { phone } = await serveGateway(t)
     await phone.pushFile('File', 'b', Buffer.from('here'))

@@ -20,7 +20,7 @@ import { OWNER_ID } from '../../src/core/owner.ts'
 import { readText, streamOf } from '../support/byte-streams.ts'
 import { defer } from '../support/defer.ts'
 import { sha256 } from '../support/hashes.ts'
-import { fileItem } from '../support/latest-item-contract.ts'
+import { fileItem, textItem } from '../support/latest-item-contract.ts'
 import { openTestDevices } from '../support/test-devices.ts'
 import { header, stageUpload } from '../support/staging-contract.ts'
 import { bytesOf, openTestStorage, pathOfBlob, type OpenedStorage } from './support/open-stores.ts'
@@ -267,13 +267,11 @@ describe('what is staged on disk', () => {
   // Protocol: and the daemon runs on
   it('is older than what was current when it began, and than all after a restart', async (t) => {
     const storage = await openTestStorage(t)
-    const { clock } = storage
-    const activatedAt = clock.now()
-    await stage(storage, 'a', 'as soon as')
-    clock.advance(1)
-    await stage(storage, 'b', 'later')
-    const isBound = async ({ staging }: Pick<typeof storage, 'staging'>, name: string) => {
-      await staging.bind('did_a', name, activatedAt)
+    await stage(storage, 'a', 'before')
+    await storage.latest.put(await textItem('current'), undefined)
+    await stage(storage, 'b', 'after')
+    const isBound = async ({ staging, latest }: typeof storage, name: string) => {
+      await staging.bind('did_a', name, latest.current?.item)
       return staging.staged('did_a', name)?.knownAs === ''
     }
     assert.deepEqual([await isBound(storage, 'a'), await isBound(storage, 'b')], [true, false])

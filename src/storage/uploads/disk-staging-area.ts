@@ -1,8 +1,10 @@
 /** All uploads: where each is found, and when one is given up. @module */
 
+import type { Item } from '../../core/item.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { Subscribers } from '../../lib/subscribers.ts'
 import type { DeviceRegistry } from '../../ports/device-registry.ts'
+import type { LatestItem } from '../../ports/latest-item.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type {
   PartialUpload,
@@ -24,6 +26,8 @@ import { Upload, type UploadDeps } from './upload.ts'
 /** Files that stay open, with their hashing, while no bytes come; each takes a descriptor. */
 const MAX_OPEN = 32
 
+type ItemActivation = Pick<Item, 'activatedAt' | 'contentId'>
+
 interface DiskStagingAreaOptions {
   /** The folder of the records, which exists and is ours alone. */
   readonly folder: string
@@ -38,6 +42,7 @@ interface DiskStagingAreaOptions {
   readonly maxBatchesPerDevice: number
   /** Names of the blobs that belong to the item: their records are left-overs. */
   readonly takenBlobs: ReadonlySet<string>
+  readonly latest: Pick<LatestItem, 'current'>
   /** The devices whose uploads count. Without it everybody's do. */
   readonly devices?: Pick<DeviceRegistry, 'find' | 'isValid' | 'list'> | undefined
 }
@@ -141,12 +146,13 @@ export class DiskStagingArea implements StagingArea {
     return this.#waitingAs(deviceId, dataName)?.staged
   }
 
-  async bind(deviceId: string, dataName?: string, begunBy: number = Infinity): Promise<void> {
+  async bind(deviceId: string, dataName?: string, current?: ItemActivation): Promise<void> {
     // One that still comes may be what a newer one was begun for.
     const all = dataName === undefined ? this.#waitingOf(deviceId) : this.#of(deviceId)
     const older = all.filter((one) => {
       const isNamed = one.member === undefined && (dataName ?? one.dataName) === one.dataName
-      return isNamed && one.begunAt <= begunBy
+      // No clock tells that: it may have been set since.
+      return isNamed && (current === undefined || one.begunIn !== keyOf(current))
     })
     await Promise.all(older.map((upload) => upload.bind()))
   }
@@ -194,8 +200,8 @@ export class DiskStagingArea implements StagingArea {
   #add(source: UploadSource, isResumable: boolean): Upload {
     if (this.#isClosed) throw closed()
     if (this.#options.devices?.isValid(source) === false) throw shutOut()
-    const begunAt = this.#options.clock.now()
-    const upload = new Upload(this.#deps, source, { isResumable, begunAt })
+    const begunIn = keyOf(this.#options.latest.current?.item)
+    const upload = new Upload(this.#deps, source, { isResumable, begunIn })
     this.#uploads.add(upload)
     return upload
   }
@@ -345,6 +351,11 @@ export class DiskStagingArea implements StagingArea {
     for (const deviceId of senders) await this.#keepLimits(deviceId)
     this.#scheduleExpiry()
   }
+}
+
+/** Names an activation. */
+function keyOf(item: ItemActivation | undefined): string {
+  return `${item?.activatedAt} ${item?.contentId}`
 }
 
 function isWaiting({ state }: Upload): boolean {

@@ -21,8 +21,8 @@ export interface UploadKind {
   /** The name of its records and its blob; a new one unless given. */
   readonly token?: string
   readonly sequence?: number
-  /** Unix milliseconds; not known of one from before a restart. */
-  readonly begunAt?: number
+  /** The activation that was current when it began; not known of one from before a restart. */
+  readonly begunIn?: string
 }
 
 /** The facts about an upload, which change while it lives. */
@@ -30,8 +30,7 @@ export class UploadFacts {
   readonly source: UploadSource
   readonly isResumable: boolean
   readonly token: string
-  /** Unix milliseconds; 0 where that is not known. */
-  readonly begunAt: number
+  readonly begunIn: string | undefined
   state: UploadState = 'coming'
   /** Why it ends, as soon as it has to. */
   reason: Error | undefined
@@ -53,11 +52,11 @@ export class UploadFacts {
   isClosed = false
 
   constructor(source: UploadSource, kind: UploadKind, expiresAt: number) {
-    const { isResumable = false, token = newBlobName(), sequence = 0, begunAt = 0 } = kind
+    const { isResumable = false, token = newBlobName(), sequence = 0, begunIn } = kind
     this.source = source
     this.isResumable = isResumable
     this.token = token
-    this.begunAt = begunAt
+    this.begunIn = begunIn
     this.sequence = sequence
     this.length = source.declaredSize
     this.expiresAt = expiresAt
