@@ -223,11 +223,12 @@ async function takeUpload(
 
 /**
  * Whether a document means the upload that has its name. Its hash may be one of a way of its own,
- * unless it is that of an item here, or the upload is one that has to be known by its hash.
+ * unless it is that of an item here, or of an earlier upload of that name, or the upload is one
+ * that has to be known by its hash.
  */
 async function isMeant(
   { hash, bytes, origin }: InboundItem,
-  { dataName, blob, knownAs }: TakenUpload,
+  { dataName, blob, knownAs, replaced = [] }: TakenUpload,
   { latest: { current, binary }, md5Of }: Pick<ResolveDeps, 'latest' | 'md5Of'>,
 ): Promise<boolean> {
   const { kept, isExact = false } = bytes.kind === 'staged' ? bytes : {}
@@ -235,11 +236,12 @@ async function isMeant(
   // A member says what it means, and uploads it when that is not here.
   if (origin.kind === 'peer') return hash.toLowerCase() === contentHash
   if (kept !== undefined) return contentHash === kept.contentHash
-  const own = { contentHash, nameHash: nameHashOf(dataName, contentHash) }
-  if (!isHash(hash) || isComputedHash(own, hash) || hash.toLowerCase() === knownAs) return true
+  const isOf = (sha256: string) =>
+    isComputedHash({ contentHash: sha256, nameHash: nameHashOf(dataName, sha256) }, hash)
+  if (!isHash(hash) || isOf(contentHash) || hash.toLowerCase() === knownAs) return true
   const stored = [current, binary].filter((candidate) => candidate !== undefined)
   // Aliases are what senders told, and do not count.
-  if (stored.some(({ item }) => isComputedHash(item, hash))) return false
+  if (stored.some(({ item }) => isComputedHash(item, hash)) || replaced.some(isOf)) return false
 
   const isBound = knownAs !== undefined || isExact
   const named = stored.find(({ item }) => item.dataName === dataName)?.blob

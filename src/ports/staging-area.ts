@@ -62,6 +62,11 @@ export interface UploadName {
 export interface StagedUpload extends UploadName {
   readonly deviceId: string
   readonly blob: HashedBlob
+  /**
+   * SHA-256 of uploads that waited under its name before, in lower-case hex: a document with the
+   * hash of one of them does not mean this one.
+   */
+  readonly replaced?: readonly string[] | undefined
 }
 
 /**

@@ -185,6 +185,25 @@ describe('PUT /file/{dataName}', () => {
   })
 })
 
+describe('an upload that took the place of another one', () => {
+  // Protocol: or of what it replaced
+  it('is not what the document of that one means, by either hash', async (t) => {
+    const bound = (bytes: string) => sha256(`a|${sha256(bytes).toUpperCase()}`)
+    for (const hashOf of [sha256, bound]) {
+      const { phone } = await serveGateway(t)
+      const pushes = async (bytes: string) => {
+        const document = { type: 'File', dataName: 'a', hash: hashOf(bytes), hasData: true }
+        return (await phone.fetch('/Sync.json', put(JSON.stringify(document)))).status
+      }
+      for (const bytes of ['one', 'two', 'three']) await phone.fetch('/file/a', put(bytes))
+      assert.deepEqual([await pushes('one'), await pushes('two')], [404, 404])
+      assert.equal((await phone.document())['type'], 'Text')
+      assert.equal(await pushes('three'), 200)
+      assert.equal((await phone.download()).toString(), 'three')
+    }
+  })
+})
+
 describe('GET /file/{dataName}', () => {
   // Protocol: by `GET` or `HEAD`, or the bytes of a record
   it('keeps a document that follows from an older upload of that name', async (t) => {

@@ -318,7 +318,7 @@ describe('a push of what is there already', () => {
     assert.deepEqual(latest.current?.item.aliases, [MD5])
   })
 
-  // Protocol: or one that is other than the SHA-256 or name-bound hash of an item here says
+  // Protocol: or one that is other than the SHA-256 or name-bound hash of an item here
   it('is what its hash says, not an older upload that waits under its name', async (t) => {
     const { pushFile, stage, describe, pushText, latest, counts } = await setUp(t)
     await pushFile('a', 'new')

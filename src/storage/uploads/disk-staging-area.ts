@@ -239,7 +239,11 @@ export class DiskStagingArea implements StagingArea {
   /** Lets an upload wait, in the place of an earlier one of its name, or of the device's oldest. */
   async #place(upload: Upload): Promise<void> {
     const other = this.#waitingAt(upload)
-    if (other !== undefined && other.sequence > upload.sequence) return upload.discard()
+    if (other !== undefined && other.sequence > upload.sequence) {
+      other.replace(upload)
+      return upload.discard()
+    }
+    if (other !== undefined) upload.replace(other)
     const replaced = other?.discard()
     upload.wait()
     this.#scheduleExpiry()

@@ -3,6 +3,9 @@
 import type { BatchMember, StagedUpload, UploadSource } from '../../ports/staging-area.ts'
 import { newBlobName } from '../blobs/growing-blob.ts'
 
+/** More than a device has under way of one name; keeps it from growing. */
+const MAX_REPLACED = 16
+
 /** Where an upload is in its life. */
 export type UploadState =
   | 'coming' // Its file is made or written.
@@ -79,6 +82,15 @@ export class UploadFacts {
   /** Whether it comes in one piece, and nothing of it is kept yet. */
   get isPassing(): boolean {
     return !this.isResumable && ['coming', 'whole', 'kept'].includes(this.state)
+  }
+
+  /** Notes another upload, whose place it has and whose document may be on its way. */
+  replace({ staged: other }: UploadFacts): void {
+    const { staged } = this
+    if (staged === undefined || other === undefined) return
+    const known = [...(other.replaced ?? []), ...(staged.replaced ?? [])]
+    const replaced = [other.blob.digests.sha256, ...known].slice(0, MAX_REPLACED)
+    this.staged = { ...staged, replaced }
   }
 
   /** @throws The reason for which it has to end. */
