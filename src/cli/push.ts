@@ -68,15 +68,12 @@ async function pushFiles(client: Client, paths: readonly string[]): Promise<Push
   for (const path of paths) {
     files.push({ blob: await openFile(path), dataName: toDataName(basename(path)) })
   }
-  const [first, ...others] = files
-  if (first !== undefined && others.length === 0) {
-    const { blob, dataName } = first
-    const contentId = await client.pushFile(blob, { dataName })
-    return { type: 'File', size: blob.size, dataName, contentId }
-  }
+  const contentId = await client.pushFiles(files)
   const size = files.reduce((all, { blob }) => all + blob.size, 0)
+  const [{ dataName } = { dataName: '' }, ...others] = files
+  if (others.length === 0) return { type: 'File', size, dataName, contentId }
   // The server names it.
-  return { type: 'Group', size, dataName: '', contentId: await client.pushFiles(files) }
+  return { type: 'Group', size, dataName: '', contentId }
 }
 
 /** The bytes stay in the file until they are sent. */

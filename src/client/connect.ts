@@ -54,7 +54,11 @@ export interface Client {
    * the server can do that.
    */
   pushFile(blob: Blob, options: PushFileOptions): Promise<ContentId>
-  /** Makes 1 to 500 files one item, a Group; each is sent as `pushFile` does. For clipgate only. */
+  /**
+   * Makes 1 to 500 files one item, a Group unless there is one. Each is sent as `pushFile` does;
+   * but programs that do so at the same time need not choose other names. Several are for clipgate
+   * only.
+   */
   pushFiles(files: readonly FileToPush[], options?: PushOptions): Promise<ContentId>
   /**
    * The current item, and each one that becomes current from then on, also when it is the same one

@@ -9,7 +9,7 @@ import { ClientError } from './client-error.ts'
 import { decodePushResult, type ClipboardDocument } from './decode-document.ts'
 import { exchange } from './exchange.ts'
 import type { Server } from './server.ts'
-import { offersResumption, putFile, sendFile } from './upload.ts'
+import { offersResumption, putFile, sendFile, sendOffered } from './upload.ts'
 
 /** A longer document might be over the 16 MiB that the server takes; its text goes as a file. */
 const MAX_INLINE_BYTES: number = 15 * MIB
@@ -58,9 +58,7 @@ export async function pushFile(
   { dataName, mediaType = blob.type, signal }: PushFileOptions,
 ): Promise<ContentId> {
   await sendFile(server, blob, { dataName, mediaType: mediaType || OCTET_STREAM, signal })
-  // The server makes it an Image when it is one.
-  const fields = { type: 'File', text: dataName, hasData: true, dataName, size: blob.size }
-  return pushDocument(server, encode(fields), signal)
+  return pushDocument(server, encode(describeFile(blob, dataName)), signal)
 }
 
 /** A file of several. */
@@ -68,7 +66,12 @@ export interface FileToPush extends Omit<PushFileOptions, 'signal'> {
   readonly blob: Blob
 }
 
-/** Makes several files the current item: a Group. @throws {ClientError} */
+/**
+ * Makes files the current item: several are a Group. Their names need not differ, nor those of what
+ * other programs send with this password at the same time.
+ *
+ * @throws {ClientError}
+ */
 export async function pushFiles(
   server: Server,
   files: readonly FileToPush[],
@@ -79,14 +82,22 @@ export async function pushFiles(
     const headers = batchHeaders(batch, index + 1)
     return { blob, dataName, mediaType: mediaType || OCTET_STREAM, headers, signal }
   })
-  const [first] = uploads
-  if (first === undefined || !(await offersResumption(server, first))) {
-    const reason = first === undefined ? 'there is no file' : 'the server takes one file at a time'
-    throw new ClientError('ARGUMENT_INVALID', { reason })
+  const [first, ...others] = uploads
+  if (first === undefined) throw new ClientError('ARGUMENT_INVALID', { reason: 'there is no file' })
+  if (!(await offersResumption(server, first))) {
+    if (others.length === 0) return pushFile(server, first.blob, first)
+    throw new ClientError('ARGUMENT_INVALID', { reason: 'the server takes one file at a time' })
   }
-  for (const { blob, ...upload } of uploads) await sendFile(server, blob, upload)
-  const members = files.map((_, index) => index + 1)
-  return pushDocument(server, encode({ type: 'Group', hasData: true, batch, members }), signal)
+  for (const { blob, ...upload } of uploads) await sendOffered(server, blob, upload)
+  const members = uploads.map((_, index) => index + 1)
+  const isOne = others.length === 0
+  const item = isOne ? describeFile(first.blob, first.dataName) : { type: 'Group', hasData: true }
+  return pushDocument(server, encode({ ...item, batch, members }), signal)
+}
+
+/** The server makes it an Image when it is one. */
+function describeFile({ size }: Blob, dataName: string): Readonly<Record<string, unknown>> {
+  return { type: 'File', text: dataName, hasData: true, dataName, size }
 }
 
 /** A document, with what only servers of the same group understand. */

@@ -41,9 +41,17 @@ export async function putFile(server: Server, body: ByteSource, upload: Upload):
  * @throws {ClientError}
  */
 export async function sendFile(server: Server, body: ByteSource, upload: Upload): Promise<void> {
-  const isLarge = body.size >= MIN_RESUMABLE_BYTES
-  if (!isLarge || !(await offersResumption(server, upload))) return putFile(server, body, upload)
-  await sendResumably(server, body, upload)
+  const resumes = isLarge(body) && (await offersResumption(server, upload))
+  return resumes ? sendResumably(server, body, upload) : putFile(server, body, upload)
+}
+
+/** The same where the server is known to resume uploads. @throws {ClientError} */
+export function sendOffered(server: Server, body: ByteSource, upload: Upload): Promise<void> {
+  return isLarge(body) ? sendResumably(server, body, upload) : putFile(server, body, upload)
+}
+
+function isLarge({ size }: ByteSource): boolean {
+  return size >= MIN_RESUMABLE_BYTES
 }
 
 /** Whether the server resumes uploads; those that do know batches, too. @throws {ClientError} */

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { createServer, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { formatConnectLink } from '../../src/link/connect-link.ts'
 import { serveUploads } from '../gateway/support/upload-client.ts'
 import { layWire } from '../phone/support/wire.ts'
+import { defer } from '../support/defer.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { serveGateway } from '../support/gateway.ts'
 import { sha256 } from '../support/hashes.ts'
@@ -61,6 +62,38 @@ describe('clipgate push and pull', () => {
     assert.match(pulled.stdout, /^Saved .*[\\/]a photo #1% \(2\)\.bin \(293 KiB\)\n$/)
     assert.deepEqual((await files()).sort(), ['a photo #1% (2).bin', 'a photo #1%.bin'])
     assert.deepEqual(await readFile(join(cwd, 'a photo #1% (2).bin')), bytes)
+  })
+
+  it('send two files of one name at the same moment, and each is what was said of it', async (t) => {
+    const { gateway, device, password, phone, cwd, run } = await open(t)
+    const [reached, goesOn] = [defer<void>(), defer<void>()]
+    let isFirst = true
+    // The document of the first comes behind all of the second.
+    const slow = createServer(async (request, response) => {
+      if (isFirst && request.url === '/Sync.json') {
+        isFirst = false
+        reached.resolve()
+        await goesOn.promise
+      }
+      gateway(request, response)
+    })
+    const url = `http://127.0.0.1:${await listen(t, slow)}`
+    const link = formatConnectLink({ url, user: device.username, pwd: password })
+    await writeFile(join(cwd, 'slow.txt'), link)
+    const push = async (folder: string) => {
+      await mkdir(join(cwd, folder))
+      await writeFile(join(cwd, folder, 'report.txt'), folder)
+      return run(['push', `${folder}/report.txt`, '--link-file', 'slow.txt'])
+    }
+    const first = push('first')
+    await reached.promise
+    assert.equal((await push('second')).code, 0)
+    assert.equal((await phone.download()).toString(), 'second')
+    goesOn.resolve()
+    const pushed = await first
+    assert.equal(pushed.code, 0, pushed.stderr)
+    assert.equal((await phone.download()).toString(), 'first')
+    assert.equal((await phone.document())['dataName'], 'report.txt')
   })
 
   it('say how many files can be one item, before any is sent', async (t) => {
