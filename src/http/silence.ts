@@ -133,9 +133,9 @@ function takenBytes(watched: Socket): number {
   return socket.bytesWritten - Number(handle.writeQueueSize)
 }
 
-/** How long, and how much, a client may go on sending what nobody wants. */
-export const LINGER_MS = 2000
-export const LINGER_BYTES: number = 1024 * 1024
+/** How long, and how much, a client may go on sending what nobody wants: the photo of a phone. */
+export const LINGER_MS = 5000
+export const LINGER_BYTES: number = 16 * 1024 * 1024
 
 /**
  * Throws away what comes of a request body, within bounds, then calls back once: hanging up on a

@@ -327,12 +327,19 @@ describe('an unwanted request body', () => {
     }
   })
 
-  // Protocol: at most 2 s or 1 MiB more are read
-  it('is read for a while, so that its sender gets to read the answer', async (t) => {
-    const client = await (await refuse(t)).connect()
-    const body = 'x'.repeat(512 * 1024)
-    client.send(head('POST /nope', `Content-Length: ${body.length}`) + body)
-    assert.match(await client.readToEnd(), /^HTTP\/1\.1 404 .*NOT_FOUND"}$/s)
+  // Protocol: at most 5 s or 16 MiB more are read
+  it('is read for a while: its sender gets to read the answer, also behind the last byte', async (t) => {
+    const { connect } = await refuse(t)
+    for (const length of [512 * 1024, 8 * MIB]) {
+      const client = await connect()
+      client.socket.pause()
+      const request = head('POST /nope', `Content-Length: ${length}`) + 'x'.repeat(length)
+      await new Promise<void>((resolve, reject) => {
+        client.socket.write(request, (error) => (error ? reject(error) : resolve()))
+      })
+      client.socket.resume()
+      assert.match(await client.readToEnd(), /^HTTP\/1\.1 404 .*NOT_FOUND"}$/s)
+    }
   })
 
   it('is not read for ever, and the answer is there', async (t) => {
