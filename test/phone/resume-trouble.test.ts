@@ -34,6 +34,26 @@ describe('a file on its way from a phone', needs('chromium'), () => {
     await arrives(wired, film)
   })
 
+  it('waits when a proxy answers for the computer, and says so on top of the page', async (t) => {
+    const wired = await openWiredPage(t)
+    const { page, wire } = wired
+    const film = await makeFilm(t, 'film.mp4', 32 * MIB)
+    let said: Promise<void> | undefined
+    const answerBusy = async (): Promise<void> => {
+      said = page
+        .locator('.sum')
+        .getByText(/^The computer is busy, \d+ % sent/)
+        .waitFor()
+      // Nothing goes on before it is read.
+      wire.guard.ask = () => said
+    }
+    const broken = wire.breakAt(12 * MIB, answerBusy, 503)
+    await wired.send(film.path)
+    await broken
+    await said
+    await arrives(wired, film)
+  })
+
   it('asks again when it was told another offset', async (t) => {
     const wired = await openWiredPage(t)
     let isTold = false
@@ -108,7 +128,7 @@ describe('a file on its way from a phone', needs('chromium'), () => {
     const { page, daemon } = wired
     const photo = await makeFilm(t, 'photo.jpg', 100_000)
     await sendAndBreak(t, wired, () => kill(daemon))
-    await page.getByText('Waiting for the computer').waitFor()
+    await page.getByRole('listitem').getByText('Waiting for the computer').waitFor()
     await wired.send(photo.path)
     await page.getByRole('button', { name: 'Cancel: film.mp4' }).tap()
     await restart(t, daemon)

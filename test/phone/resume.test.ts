@@ -88,7 +88,7 @@ describe('a phone that sends files', needs('chromium'), () => {
     const wired = await openWiredPage(t)
     const context = wired.page.context()
     const film = await sendAndBreak(t, wired, () => context.setOffline(true))
-    await wired.page.getByText(/^Waiting for the network, [3-9]\d % sent/).waitFor()
+    await isSaid(wired.page, /^Waiting for the network, [3-9]\d % sent/)
     await context.setOffline(false)
     await arrives(wired, film)
     assert.ok(wired.wire.bytes < film.size + IN_FLIGHT_BYTES)
@@ -101,13 +101,18 @@ describe('a phone that sends files', needs('chromium'), () => {
       stopped = wired.daemon.stop()
     })
     await stopped
-    await wired.page.getByText(/^等待电脑响应，已发送 [3-9]\d%/).waitFor()
+    await isSaid(wired.page, /^等待电脑响应，已发送 [3-9]\d%/)
     await restart(t, wired.daemon)
     await wired.page.getByRole('listitem').getByText('已发送', { exact: true }).waitFor()
     assert.equal(await hashOfItem(wired.other), film.hash)
     assert.ok(wired.wire.bytes < film.size + IN_FLIGHT_BYTES)
   })
 })
+
+/** Waits until it is said of the file, and on top of the page of all that are on their way. */
+async function isSaid(page: Page, words: RegExp): Promise<void> {
+  for (const place of ['.uploads', '.sum']) await page.locator(place).getByText(words).waitFor()
+}
 
 /** The processes that run the scripts of pages. */
 async function pagesOf(page: Page): Promise<readonly number[]> {

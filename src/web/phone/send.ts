@@ -147,13 +147,18 @@ export function createSendView(text: string, onAway: () => void) {
   /** Says how far all of them are, where it is in sight. */
   function showSum() {
     const counted = uploads.filter(({ signal }) => !signal.aborted)
-    keepAwake(counted.some(({ isMoving }) => isMoving()))
+    const states = counted.map(({ state }) => state())
+    const isMoving = states.includes('moving')
+    keepAwake(isMoving)
     progress.hidden = counted.every(({ isOver }) => isOver())
     const size = counted.reduce((all, { file }) => all + file.size, 0)
     const sent = counted.reduce((all, one) => all + one.sent(), 0)
     const there = counted.filter((one) => one.sent() === one.file.size).length
+    const percent = Math.floor((100 * sent) / Math.max(size, 1))
+    const held = states.find((state) => state !== undefined && state !== 'moving')
+    const words = strings.sum(there, counted.length, percent)
     total.value = sent / Math.max(size, 1)
-    setText(sum, strings.sum(there, counted.length, Math.floor((100 * sent) / Math.max(size, 1))))
+    setText(sum, isMoving || held === undefined ? words : strings.held[held](percent))
   }
 
   /** The computer is there again, and did not take a text meanwhile. */
@@ -261,7 +266,8 @@ function createUpload(file: File, { batch, number, stop, onChange }: UploadOptio
   const { signal } = abort
   let hasFailed = false
   let isEnded = false
-  let isMoving = false
+  /** `undefined` while it waits for others, and once it is over. */
+  let state: 'moving' | Held | undefined
   stop.addEventListener('abort', () => abort.abort())
   let cancel = () => {
     abort.abort()
@@ -278,18 +284,18 @@ function createUpload(file: File, { batch, number, stop, onChange }: UploadOptio
     const failure = await outcomeOf(upload.run())
     if (signal.aborted) return
     if (failure !== undefined) return end(failure)
-    isMoving = false
+    state = undefined
     bar.value = file.size
     setText(note, strings.there)
     onChange()
   }
 
-  function show({ state, sent, speed, isAnew }: Progress) {
+  function show({ state: now, sent, speed, isAnew }: Progress) {
     const { size } = file
     bar.value = sent
-    isMoving = state === 'sending'
+    state = now === 'sending' ? 'moving' : now
     onChange()
-    if (state !== 'sending') return setText(note, strings.held[state](percentOf(sent)))
+    if (now !== 'sending') return setText(note, strings.held[now](percentOf(sent)))
     const rate = speed === 0 ? '' : formatBytes(speed)
     const words = strings.sending(formatBytes(sent), formatBytes(size), rate)
     setText(note, isAnew ? `${words} · ${strings.restarted}` : words)
@@ -299,17 +305,17 @@ function createUpload(file: File, { batch, number, stop, onChange }: UploadOptio
     return Math.floor((100 * sent) / Math.max(file.size, 1))
   }
 
-  function showPush(state: Held | 'storing') {
-    isMoving = state === 'storing'
+  function showPush(now: Held | 'storing') {
+    state = now === 'storing' ? 'moving' : now
     onChange()
-    setText(note, state === 'storing' ? strings.storing : strings.held[state](100))
+    setText(note, now === 'storing' ? strings.storing : strings.held[now](100))
   }
 
   function end(failure: ClientError | undefined, pushed: Pushed | undefined = undefined) {
     if (signal.aborted) return
     hasFailed = failure !== undefined
     isEnded = true
-    isMoving = false
+    state = undefined
     setText(note, pushed === undefined ? wordsOf(failure) : strings.sentTo(pushed))
     bar.hidden = true
     act.setAttribute('aria-label', `${strings.remove}: ${file.name}`)
@@ -321,7 +327,7 @@ function createUpload(file: File, { batch, number, stop, onChange }: UploadOptio
   const isOver = () => isEnded || signal.aborted
   const isSent = () => isEnded && isThere()
   const sent = () => (file.size === 0 ? 0 : bar.value)
-  const views = { row, isThere, isOver, isSent, isMoving: () => isMoving, sent }
+  const views = { row, isThere, isOver, isSent, state: () => state, sent }
   return { ...views, file, number, signal, run, showPush, end }
 }
 
