@@ -21,7 +21,10 @@ export type Watch = Pick<
 
 const NAME = 'wl-paste'
 
-const WATCH: readonly string[] = ['--watch', 'echo', '{"event":"changed"}']
+/** From 2.2 on wl-paste tells of an empty clipboard as well, which nobody has copied. */
+const TELL = 'case $CLIPBOARD_STATE in nil | clear) ;; *) echo \'{"event":"changed"}\' ;; esac'
+
+const WATCH: readonly string[] = ['--watch', 'sh', '-c', TELL]
 
 /** The first wl-clipboard that knows the newer protocol. */
 const KNOWS_EXT: readonly [major: number, minor: number] = [2, 3]

@@ -46,8 +46,14 @@ export function pauseThatEnded(): SharingPause {
 }
 
 /** Resolves when something was not shared because of such a pause. */
-export async function untilHeldBack({ logger }: Pick<Opened, 'logger'>): Promise<void> {
-  while (!logger.text.includes('may have been copied during a pause')) await done()
+export async function untilHeldBack({
+  logger,
+  copies,
+}: Pick<Opened, 'logger' | 'copies'>): Promise<void> {
+  while (!logger.text.includes('may have been copied during a pause')) {
+    assert.equal(copies.size, 0, 'it was shared')
+    await done()
+  }
 }
 
 /** What tells that a trouble is over. */

@@ -27,8 +27,8 @@ describe('the watch of the Wayland clipboard', { timeout: 60_000 }, () => {
     const tools = await toolsIn(t, 'wl-paste', 'wl-copy', 'setpriv')
     const { watch } = await prepare(t, tools)
     assert.equal(watch.command, join(tools, 'setpriv'))
-    const watching = ['wl-paste', '--watch', 'echo', '{"event":"changed"}']
-    assert.deepEqual(watch.args, ['--pdeathsig', 'TERM', '--', ...watching])
+    const watching = ['--pdeathsig', 'TERM', '--', 'wl-paste', '--watch']
+    assert.deepEqual(watch.args.slice(0, 5), watching)
   })
 
   it('does without where it cannot', async (t) => {

@@ -14,7 +14,7 @@ import {
   type OpenOptions,
 } from '../support/open-reconciler.ts'
 import { openWayland } from './support/open-wayland.ts'
-import { clear, pasteUntil, wlCopy, wlPaste } from './support/wl-clipboard.ts'
+import { clear, newerTools, pasteUntil, wlCopy, wlPaste } from './support/wl-clipboard.ts'
 
 const AWAY = 'The Wayland compositor is away'
 
@@ -108,18 +108,23 @@ describe('WaylandClipboard, when the compositor goes away', {
     assert.equal(String(await wlPaste(env, 'text/plain')), 'theirs')
   })
 
-  it('shares nothing that it finds there while what was copied in a pause is held back', async (t) => {
-    const opened = await openOnOwnSway(t, { pause: pauseThatEnded() })
-    const { sway, env, clock, troubles, copies } = opened
-    await sway.crash()
-    assert.equal(await troubles.next(), AWAY)
-    await sway.restart()
-    await wlCopy(t, env, 'private')
-    await clock.pass(300)
-    await untilHeldBack(opened)
-    await wlCopy(t, env, 'after')
-    assert.deepEqual(await copies.next(), { kind: 'text', text: 'after' })
-  })
+  for (const isNewer of [false, true]) {
+    const tools = isNewer ? ', with tools that tell of an empty clipboard' : ''
+    it(`shares nothing that it finds there while what was copied in a pause is held back${tools}`, async (t) => {
+      const newer = isNewer ? await newerTools(t) : undefined
+      const opened = await openOnOwnSway(t, { pause: pauseThatEnded(), PATH: newer?.PATH })
+      const { sway, env, clock, troubles, copies } = opened
+      await newer?.untilTold()
+      await sway.crash()
+      assert.equal(await troubles.next(), AWAY)
+      await sway.restart()
+      await wlCopy(t, env, 'private')
+      await clock.pass(300)
+      await untilHeldBack(opened)
+      await wlCopy(t, env, 'after')
+      assert.deepEqual(await copies.next(), { kind: 'text', text: 'after' })
+    })
+  }
 
   it('does not report again what it wrote when only its watch was killed', async (t) => {
     const { env, clipboard, clock, troubles, copies } = await openOnOwnSway(t)
@@ -173,9 +178,17 @@ describe('WaylandClipboard, when the compositor goes away', {
   })
 })
 
-async function openOnOwnSway(t: TestContext, options: OpenOptions = {}) {
+/** @param PATH Where its tools are looked for first. */
+async function openOnOwnSway(
+  t: TestContext,
+  {
+    PATH = process.env['PATH'],
+    ...options
+  }: OpenOptions & { readonly PATH?: string | undefined } = {},
+) {
   const sway = await Sway.start()
-  const opened = await openWayland(t, sway, options)
+  const env = { ...sway.env, PATH }
+  const opened = await openWayland(t, { env }, options)
   // Ends after the clipboard, which is closed before.
   t.after(() => sway.stop())
   return { ...opened, sway }

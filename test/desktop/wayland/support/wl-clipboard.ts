@@ -2,8 +2,13 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { Sway } from '../../../support/sway.ts'
+import { temporaryFolder } from '../../../support/temporary-folder.ts'
+import { done } from '../../support/open-reconciler.ts'
 
 type SwayEnv = Sway['env']
 
@@ -43,6 +48,28 @@ export async function pasteUntil(
 export async function listTypes(env: SwayEnv): Promise<readonly string[]> {
   const list = await run(env, '--list-types')
   return list === undefined ? [] : list.toString().trim().split('\n')
+}
+
+/** Tools as of wl-clipboard 2.2 and newer, whose watch also tells that nothing is there. */
+export async function newerTools(t: TestContext) {
+  const folder = await temporaryFolder(t)
+  const told = join(folder, 'told')
+  const script = `#!/bin/sh
+PATH=\${PATH#*:}
+[ "$1" = --watch ] || exec wl-paste "$@"
+shift
+wl-paste --list-types >/dev/null 2>&1 || CLIPBOARD_STATE=nil "$@"
+touch ${told}
+exec wl-paste --watch sh -c 'CLIPBOARD_STATE=\${CLIPBOARD_STATE:-data} exec "$@"' sh "$@"
+`
+  await writeFile(join(folder, 'wl-paste'), script, { mode: 0o755 })
+  return {
+    PATH: `${folder}:${process.env['PATH']}`,
+    /** Resolves when its watch has run its command for what is there first. */
+    untilTold: async (): Promise<void> => {
+      while (!existsSync(told)) await done()
+    },
+  }
 }
 
 async function run(env: SwayEnv, ...args: readonly string[]): Promise<Buffer | undefined> {
