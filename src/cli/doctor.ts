@@ -41,7 +41,7 @@ export async function runDoctor(call: Invocation): Promise<number> {
       }
       if (address === undefined) return
       const machine = ownMachine(shell.where)
-      if (!isJson) print(shell, `\nThrough ${visible(address.url)}, for half a minute:`)
+      if (!isJson) printText(shell, `Through ${visible(address.url)}, for half a minute:`)
       tell(await examine(address, { admin: situation?.daemon?.admin, machine, signal }))
     } finally {
       await situation?.daemon?.admin.close()
@@ -49,7 +49,7 @@ export async function runDoctor(call: Invocation): Promise<number> {
   })
 
   if (isJson) printJson(shell, findings)
-  else print(shell, `\n${summarise(findings)}`)
+  else printText(shell, summarise(findings))
   return findings.every(({ ok }) => ok) ? 0 : 1
 }
 
@@ -107,6 +107,12 @@ const NAME_WIDTH = 17
 
 const MARKS = { fine: 'ok     ', hint: 'hint   ', problem: 'PROBLEM' } as const
 
+/** A command to copy, which is never broken. */
+const COMMAND = /\b(?:clipgate [a-z]|sudo |netsh |certbot |tcp dport )(?:\{[^}]*\}|[^,;)"{])*/g
+
+/** Text of ours has none. */
+const UNBROKEN_SPACE = '\0'
+
 /** Prints findings in the order of the checks, which is the same each time. */
 function showFindings(shell: Shell, findings: readonly Finding[]): void {
   const columns = columnsOf(shell)
@@ -114,13 +120,21 @@ function showFindings(shell: Shell, findings: readonly Finding[]): void {
     const { check, detail, fix } = finding
     const start = `${MARKS[kindOf(finding)]}  ${check.padEnd(NAME_WIDTH)} `
     for (const line of formatBehind(start, visible(detail), columns)) print(shell, line)
-    // In one piece, since it may be a command to copy.
-    const indent = ' '.repeat(indentBehind(start, columns))
-    if (fix !== undefined) print(shell, `${indent}-> ${visible(fix)}`)
+    if (fix === undefined) continue
+    const left = indentBehind(start, columns)
+    const text = visible(fix).replace(COMMAND, (whole) => whole.replaceAll(' ', UNBROKEN_SPACE))
+    for (const line of formatBehind('-> ', text, columns && columns - left)) {
+      print(shell, ' '.repeat(left) + line.replaceAll(UNBROKEN_SPACE, ' '))
+    }
   }
 }
 
-/** One line, under everything. */
+/** Prints a text below an empty line. */
+function printText(shell: Shell, text: string): void {
+  for (const line of ['', ...formatBehind('', text, columnsOf(shell))]) print(shell, line)
+}
+
+/** Says what was found, under everything. */
 function summarise(findings: readonly Finding[]): string {
   const names = (kind: keyof typeof MARKS): readonly string[] =>
     findings.filter((finding) => kindOf(finding) === kind).map(({ check }) => check)

@@ -15,10 +15,13 @@ import { PROGRAM } from '../support/program.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { runCommand, type TestShellOptions } from '../support/test-shell.ts'
 
-/** The options of a node that has nothing to complain about. */
 /** A path behind the columns of a row, of which none is broken. */
 const PATH = / {2}(?:\/|[A-Z]:\\)/
 
+/** A row with a command alone, in one piece as well. */
+const COMMAND = /^ +(?:-> )?(?:clipgate|sudo) [^,;]+$/
+
+/** The options of a node that has nothing to complain about. */
 const PLAIN = ['--headless', '--listen', '127.0.0.1:0', '--control', '127.0.0.1:0']
 
 async function runDoctor(
@@ -93,15 +96,19 @@ describe('clipgate doctor', () => {
       [40, 6],
       [80, 27],
     ] as const) {
-      const { stdout } = await runDoctor(t, [], { columns })
+      const args = ['--public-url', 'http://10.255.255.1:42720']
+      const { stdout } = await runDoctor(t, args, { columns })
       const indent = ' '.repeat(left)
-      const broken = stdout.split('\n').filter((line) => line.length > columns)
-      const isWhole = (line: string): boolean => line.startsWith(`${indent}-> `) || PATH.test(line)
+      const long = stdout.split('\n').filter((line) => line.length > columns)
       assert.deepEqual(
-        broken.filter((line) => !isWhole(line)),
+        long.filter((line) => !PATH.test(line) && !COMMAND.test(line)),
         [],
       )
-      assert.ok(stdout.includes(`\n${indent}-> clipgate pair; the first start on a terminal does`))
+      assert.match(
+        stdout,
+        new RegExp(`\\n${indent}-> clipgate pair; the first start(?: |\\n {9})on`),
+      )
+      assert.match(stdout, /^ +(?:-> )?clipgate doctor --through http:\/\/10\.255\.255\.1:42720$/m)
       assert.match(
         stdout.replaceAll(/\s+/g, ' '),
         /run; what follows is what a start would meet ->/,
