@@ -3,7 +3,7 @@
 import { DomainError } from '../core/domain-error.ts'
 import { placeCircleKey, removeCircleKey } from '../daemon/circle-files.ts'
 import type { Admin } from '../ports/admin.ts'
-import { printResult, UsageError, type SettingsInvocation } from './command.ts'
+import { printResult, type SettingsInvocation } from './command.ts'
 import { tellUnsaved, withAdmin } from './devices.ts'
 import { withInput } from './input.ts'
 import { visible } from './visible.ts'
@@ -15,10 +15,7 @@ export async function runGroup(call: SettingsInvocation): Promise<number> {
   const [action] = call.args.operands
   if (action === 'new') return place(call, undefined)
   if (action === 'leave') return leave(call)
-  if (action === 'import') {
-    return withInput(call.shell, async (input) => place(call, await input.readLine('group key')))
-  }
-  throw new UsageError(['Cannot run "group": usage: clipgate group new|import|leave'])
+  return withInput(call.shell, async (input) => place(call, await input.readLine('group key')))
 }
 
 async function place(call: SettingsInvocation, text: string | undefined): Promise<number> {

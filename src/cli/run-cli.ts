@@ -73,7 +73,7 @@ async function run(
     print(shell, explain(name, command, columnsOf(shell)))
     return 0
   }
-  const args = parsed.withProblems(countProblems(name, command, parsed))
+  const args = parsed.withProblems(operandProblems(name, command, parsed))
   if (command.settings === undefined) {
     return command.run({ shell, args, settings: readSettings(args, shell) })
   }
@@ -81,19 +81,26 @@ async function run(
   return command.run({ shell, args })
 }
 
-function countProblems(
+function operandProblems(
   name: string,
   { usage, operands: [min, max] = [0, 0] }: Command,
   { operands, doubtful }: Arguments,
 ): readonly string[] {
   const count = operands.length
-  if (count >= min && count - doubtful <= max) return []
-  // The argument too many is not quoted: it may be a link or a password in the wrong place.
+  const [first = ''] = operands
+  const [, word = ''] = usage.split(' ')
+  // Lower-case words stand for themselves.
+  const choices = /^[a-z|]+$/.test(word) && count > 0 && doubtful === 0 ? word.split('|') : [first]
+  const isChosen = choices.includes(first)
+  if (count >= min && count - doubtful <= max && isChosen) return []
+  // The wrong argument is not quoted: it may be a link or a password in the wrong place.
   const missing = `${usage.split(' ')[count + 1] ?? 'something'} is missing`
+  const wrong = isChosen ? 'there is an argument too many' : 'it takes another word'
   const isLink = operands.some((operand) => LINK.test(operand))
-  const surplus = `there is an argument too many${isLink ? `; ${LINK_ON_STDIN}` : ''}`
-  const problem = count < min ? missing : surplus
-  return [`Cannot run "${name}": ${problem}; usage: clipgate ${usage}`]
+  const problem = count < min ? missing : `${wrong}${isLink ? `; ${LINK_ON_STDIN}` : ''}`
+  const meant = isChosen ? undefined : closest(first, choices)
+  const hint = meant === undefined ? '' : `; did you mean "clipgate ${name} ${meant}"?`
+  return [`Cannot run "${name}": ${problem}; usage: clipgate ${usage}${hint}`]
 }
 
 function linesOf(error: unknown): readonly string[] {

@@ -36,7 +36,13 @@ const LINES: readonly (readonly [typed: string, offered: readonly string[]])[] =
   ['revoke ', ['$(touch pwned)', 'My phone', 'mobile_1a']],
   ['rotate mob', ['mobile_1a']],
   ['leave ', ['desk']],
+  ['revoke --data-dir folder mob', ['mobile_1a']],
+  ['revoke --data-dir=folder mob', ['mobile_1a']],
+  ['revoke mobile_1a --js', ['--json']],
 ]
+
+/** What is typed when the command takes options only from there on. */
+const FULL = ['revoke mobile_1a ', 'revoke --data-dir folder mobile_1a ', 'help pull ']
 
 /** Says what `clipgate` says of these names. Others choose labels: no shell may run one. */
 const NAMES = `#!/bin/sh
@@ -112,13 +118,27 @@ for (const [name, ask] of SHELLS) {
         assert.deepEqual([...new Set(matches)].sort(), [...offered].sort())
       })
     }
+
+    it('offers no second name to a command that takes one', async (t) => {
+      for (const typed of FULL) {
+        const matches = await ask(t, typed)
+        assert.deepEqual(
+          matches.filter((match) => match !== '' && !match.startsWith('-')),
+          [],
+          typed,
+        )
+      }
+    })
   })
 }
 
 describe('clipgate completion', () => {
   it('knows three shells', async () => {
     const { code, errors } = await runCommand(['completion', 'csh'])
-    assert.deepEqual([code, errors], [2, ['Cannot complete in that shell: choose bash, zsh, fish']])
+    const line =
+      'Cannot run "completion": it takes another word; usage: clipgate completion bash|zsh|fish; ' +
+      'did you mean "clipgate completion zsh"?'
+    assert.deepEqual([code, errors], [2, [line]])
   })
 })
 

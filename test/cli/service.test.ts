@@ -290,7 +290,10 @@ describe('clipgate service, with systemd', () => {
     assert.equal((await runCommand(['service', 'start'])).code, 2)
     assert.equal((await runCommand(['service'])).code, 2)
     const { stderr } = await runCommand(['service', 'instal'])
-    assert.match(stderr, /install, remove or status; did you mean "clipgate service install"\?/)
+    assert.match(
+      stderr,
+      /: clipgate service install\|remove\|status; did you mean "clipgate service install"\?/,
+    )
   })
 })
 

@@ -1,25 +1,16 @@
 /** `clipgate service`: lets clipgate start by itself, by whatever starts programs here. @module */
 
 import { DomainError } from '../../core/domain-error.ts'
-import { closest } from '../../lib/closest.ts'
 import type { Surroundings } from '../../daemon/folders.ts'
 import { openRunning } from '../../daemon/open-admin.ts'
 import { PATIENCE_MS, retryWhileHeld } from '../../daemon/reach-daemon.ts'
-import {
-  CommandError,
-  printResult,
-  UsageError,
-  type Invocation,
-  type SettingsInvocation,
-} from '../command.ts'
+import { CommandError, printResult, type Invocation, type SettingsInvocation } from '../command.ts'
 import { createLaunchdService } from './launchd.ts'
 import type { ServiceManager, ServiceState } from './manager.ts'
 import { createSystemdService } from './systemd.ts'
 import { createWindowsService } from './windows.ts'
 import { readSettings } from '../setting-options.ts'
 import { visible } from '../visible.ts'
-
-const ACTIONS = ['install', 'remove', 'status'] as const
 
 /** Runs `clipgate service`. */
 export async function runService(call: Invocation): Promise<number> {
@@ -28,10 +19,7 @@ export async function runService(call: Invocation): Promise<number> {
   const [action] = args.operands
   if (action === 'install') return install(call, manager)
   if (action === 'remove') return remove(call, manager)
-  if (action === 'status') return report(call, manager, await manager.state())
-  const meant = closest(action ?? '', ACTIONS)
-  const hint = meant === undefined ? '' : `; did you mean "clipgate service ${meant}"?`
-  throw new UsageError([`Cannot do that to the service: choose install, remove or status${hint}`])
+  return report(call, manager, await manager.state())
 }
 
 function findManager(where: Surroundings): ServiceManager {

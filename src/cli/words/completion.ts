@@ -1,7 +1,7 @@
 /** `clipgate completion`: what completes commands and options, made from their table. @module */
 
 import type { OptionSpec } from '../arguments.ts'
-import { UsageError, type Command, type Invocation } from '../command.ts'
+import type { Command, Invocation } from '../command.ts'
 import { shownSettings } from './help.ts'
 import { print } from '../shell.ts'
 
@@ -25,28 +25,19 @@ interface CompletedCommand {
   /** Whether it takes several of them. */
   readonly isMany: boolean
   readonly options: readonly CompletedOption[]
+  /** The options that a value follows. */
+  readonly valued: string
 }
 
 type Commands = Readonly<Record<string, Command>>
-
-const FORMATS: Readonly<Record<string, (commands: readonly CompletedCommand[]) => string>> = {
-  bash: formatBash,
-  zsh: formatZsh,
-  fish: formatFish,
-}
 
 /** Runs `clipgate completion`. */
 export async function runCompletion(
   { shell, args }: Invocation,
   commands: Commands,
 ): Promise<number> {
-  const name = args.operands[0] ?? ''
-  const format = Object.hasOwn(FORMATS, name) ? FORMATS[name] : undefined
-  if (format === undefined) {
-    throw new UsageError([
-      `Cannot complete in that shell: choose ${Object.keys(FORMATS).join(', ')}`,
-    ])
-  }
+  const [name] = args.operands
+  const format = name === 'zsh' ? formatZsh : name === 'fish' ? formatFish : formatBash
   print(shell, format(readTable(commands)))
   return 0
 }
@@ -55,13 +46,16 @@ function readTable(commands: Commands): readonly CompletedCommand[] {
   const names = Object.keys(commands)
   return Object.entries(commands).map(([name, command]) => {
     const [, operand = ''] = command.usage.split(' ')
-    const options = Object.entries({ ...command.options, ...shownSettings(name, command) })
+    const specs = Object.entries({ ...command.options, ...shownSettings(name, command) })
+    const options = specs.map(([option, spec]) => readOption(option, spec))
+    const valued = options.filter(({ placeholder }) => placeholder !== undefined)
     return {
       name,
       summary: command.summary,
       operands: operand === '[COMMAND]' ? names : readOffer(operand),
       isMany: (command.operands?.[1] ?? 0) > 1,
-      options: options.map(([option, spec]) => readOption(option, spec)),
+      options,
+      valued: valued.map((option) => `--${option.name}`).join(' '),
     }
   })
 }
@@ -113,6 +107,16 @@ _clipgate_names() {
   done < <(clipgate "$1" --names 2>/dev/null)
 }
 
+# Whether the one operand is there already; $1 has the options before a value.
+_clipgate_is_full() {
+  local at before
+  for ((at = 2; at < COMP_CWORD; at++)); do
+    before=\${COMP_WORDS[at - 1]}
+    [[ \${COMP_WORDS[at]} == [-=]* || $before == = || " $1 " == *" $before "* ]] || return 0
+  done
+  return 1
+}
+
 _clipgate() {
   local word=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD - 1]}
   COMPREPLY=()
@@ -134,17 +138,17 @@ ${commands.map(bashCase).join('\n')}
 complete -F _clipgate clipgate`
 }
 
-function bashCase({ name, operands, options }: CompletedCommand): string {
-  const valued = options.filter(({ placeholder }) => placeholder !== undefined)
-  const cases = valued.map(
-    (option) => `        --${option.name}) ${bashOffer(option.values)}return ;;`,
+function bashCase({ name, operands, isMany, options, valued }: CompletedCommand): string {
+  const cases = options.flatMap(({ name, placeholder, values }) =>
+    placeholder === undefined ? [] : [`        --${name}) ${bashOffer(values)}return ;;`],
   )
   const words = options.map((option) => `--${option.name}`).join(' ')
+  const full = isMany ? '' : `_clipgate_is_full '${valued}' || `
   return [
     `    ${name})`,
     ...(cases.length > 0 ? ['      case $before in', ...cases, '      esac'] : []),
     ...(operands.length > 0
-      ? [`      [[ $word == -* ]] || { ${bashOffer(operands)}return; }`]
+      ? [`      [[ $word == -* ]] || ${full}{ ${bashOffer(operands)}return; }`]
       : []),
     `      _clipgate_words '${words}' ;;`,
   ].join('\n')
@@ -225,17 +229,31 @@ function __clipgate_runs
     test "$words[2]" = "$argv[1]"
 end
 
+# Whether the one operand of a command is not there yet; options before a value follow its name.
+function __clipgate_lacks
+    __clipgate_runs $argv[1]; or return
+    set -l before
+    for word in (commandline -opc)[3..]
+        string match -q -- '-*' $word; or contains -- "$before" $argv[2..]; or return 1
+        set before $word
+    end
+    true
+end
+
 complete -c clipgate -f
 ${[...names, ...commands.flatMap(fishLines)].join('\n')}`
 }
 
-function fishLines({ name, operands, options }: CompletedCommand): readonly string[] {
+function fishLines(command: CompletedCommand): readonly string[] {
+  const { name, operands, isMany, options, valued } = command
   const condition = `__clipgate_runs ${name}`
   const lines = options.map(({ name, meaning, placeholder, values }) => {
     const value = placeholder === undefined ? [] : fishOffer(values, '-x')
     return fishLine(condition, [`-l ${name}`, ...value, `-d ${fishText(meaning)}`])
   })
-  return operands.length > 0 ? [...lines, fishLine(condition, fishOffer(operands, '-f'))] : lines
+  if (operands.length === 0) return lines
+  const lacks = isMany ? condition : `__clipgate_lacks ${name} ${valued}`
+  return [...lines, fishLine(lacks, fishOffer(operands, '-f'))]
 }
 
 /** @param only Says that no file belongs there. */
