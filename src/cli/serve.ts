@@ -42,12 +42,13 @@ export const SERVE: Command = {
 async function runServe({ shell, args, settings }: SettingsInvocation): Promise<number> {
   const isJson = args.flag('json')
   const signalled = listenForSignals()
-  const logger = createStreamLogger(neverHolding(shell.stderr), settings.logLevel)
+  const isWatched = shell.stdout.isTTY === true && !isJson
+  const witness = isWatched ? createWitness(shell) : undefined
+  const log = createStreamLogger(neverHolding(shell.stderr), settings.logLevel)
+  const logger = { ...log, happened: witness?.happened }
   // A terminal is told in words when it is ready, and shown the code of what is paired.
   const trail = shell.stderr.isTTY === true ? { ...logger, info: () => undefined } : logger
   const systemd = takeSystemdNotifier(process.env, { clock: systemClock, logger })
-  const isWatched = shell.stdout.isTTY === true && !isJson
-  const witness = isWatched ? createWitness(shell) : undefined
   const daemon = await startDaemon(settings, { logger, trail, witness })
   // Not before: a start that fails must end the program.
   surviveFailures(logger)
@@ -94,11 +95,15 @@ function fitHints(columns = Number.POSITIVE_INFINITY): readonly string[] {
 }
 
 /** Tells at the terminal what devices do: never content. */
-function createWitness({ stdout }: Shell): Witness {
+function createWitness({ stdout, stderr }: Shell): Witness & Pick<Logger, 'happened'> {
   const terminal = neverHolding(stdout)
   const tell = (words: string) => terminal.write(`${visible(words)}\n`)
   return {
-    connected: (label, address = 'unknown') => tell(`${label} is connected (${address})`),
+    happened: ({ kind, label, address }) => {
+      if (kind !== 'connected') return false
+      tell(`${label} is connected (${address})`)
+      return stderr.isTTY === true
+    },
     sent: (label = 'Another computer', { type, dataName, size }) => {
       const words = { Text: 'a text', Group: 'several files', Image: dataName, File: dataName }
       tell(`${label} sent ${words[type]} (${formatBytes(size)})`)

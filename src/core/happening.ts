@@ -55,13 +55,12 @@ type LogValues = Readonly<Record<string, string | number | undefined>>
 
 /** A log, as far as it is told. */
 type Log = Readonly<Record<'debug' | 'info' | 'warn', Line>> & {
-  readonly happened?: ((happening: Happening) => void) | undefined
+  readonly happened?: ((happening: Happening) => unknown) | undefined
 }
 
-/** Tells a log what happened. */
+/** Tells a log what happened: with a line, unless its reader hears of it in other words. */
 export function tell(log: Log, happening: Happening): void {
   const { kind, ...fields } = happening
   const [level, message] = LINES[kind]
-  log[level](message, { ...fields })
-  log.happened?.(happening)
+  if (log.happened?.(happening) !== true) log[level](message, { ...fields })
 }

@@ -108,10 +108,7 @@ export async function startDaemon(
     station = await openWhenFree(settings, happenings.hear(logger), {
       clock,
       onDiskFull: (isFull) => notifier?.report('disk', isFull),
-      onFirstSighting: ({ label }, address) => {
-        notifier?.greet(label)
-        options.witness?.connected(label, address)
-      },
+      onFirstSighting: ({ label }) => notifier?.greet(label),
     })
     const { close } = station
     cleanup.add(close)

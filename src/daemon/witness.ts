@@ -6,8 +6,6 @@ import type { Station } from '../station/open-station.ts'
 
 /** Somebody who watches what devices do. None of it throws. */
 export interface Witness {
-  /** A device has logged in that never did before. */
-  connected(label: string, address: string | undefined): void
   /** A device has sent something. @param label `undefined` when it is not known any more. */
   sent(label: string | undefined, item: Pick<Item, 'type' | 'dataName' | 'size'>): void
 }

@@ -38,7 +38,7 @@ export interface JsonDeviceRegistryOptions {
   readonly clock: Clock
   readonly logger: Logger
   /** Called when a device is seen that never was before. Does not throw. */
-  readonly onFirstSighting?: ((device: Device, address?: string) => void) | undefined
+  readonly onFirstSighting?: ((device: Device) => void) | undefined
   /**
    * This program ends right after its change: one that cannot be saved would count nowhere, and is
    * refused.
@@ -174,7 +174,7 @@ export class JsonDeviceRegistry implements DeviceRegistry {
     const device = this.#devices.find(id)
     if (device === undefined) return
     const { isFirst, isNewAddress, isLearnt } = this.#sightings.note(device, sighting)
-    if (isFirst) this.#options.onFirstSighting?.(device, sighting.address)
+    if (isFirst) this.#options.onFirstSighting?.(device)
     if (isNewAddress) {
       const { address } = sighting
       const fields = { device: id, label: device.label, address }

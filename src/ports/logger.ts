@@ -11,6 +11,9 @@ export interface Logger {
   info(message: string, fields?: LogFields): void
   warn(message: string, fields?: LogFields): void
   error(message: string, fields?: LogFields): void
-  /** Told what happened besides its line, also where the level leaves that out. */
-  readonly happened?: ((happening: Happening) => void) | undefined
+  /**
+   * Told what happened besides its line, also where the level leaves that out. There is no line
+   * where it returns `true`: whoever reads the log was told in other words.
+   */
+  readonly happened?: ((happening: Happening) => unknown) | undefined
 }

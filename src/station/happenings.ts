@@ -41,8 +41,8 @@ export class Happenings implements HappeningsList {
       warn: (message, fields) => logger.warn(message, fields),
       error: (message, fields) => logger.error(message, fields),
       happened: (happening) => {
-        logger.happened?.(happening)
         this.#add(happening)
+        return logger.happened?.(happening)
       },
     }
   }

@@ -31,7 +31,7 @@ export interface StationWatch {
   /** An upload found no room on the disk, or there is room for it again. */
   readonly onDiskFull?: ((isFull: boolean) => void) | undefined
   /** A device has logged in that never did before. */
-  readonly onFirstSighting?: ((device: Device, address?: string) => void) | undefined
+  readonly onFirstSighting?: ((device: Device) => void) | undefined
 }
 
 /** Which data directory to open, and how. Sizes are bytes. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { tell } from '../../src/core/happening.ts'
+import { tell, type Happening } from '../../src/core/happening.ts'
 import { Happenings } from '../../src/station/happenings.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
 import { FakeClock } from '../support/fake-clock.ts'
@@ -35,6 +35,23 @@ it('what happened lately is what the log is told, with labels of that time, and 
   const ids = happenings.list.map(({ id }) => id)
   // The push is kept: there are fewer items than all else.
   assert.deepEqual([ids.length, ids[0], ids.at(-2), ids.at(-1)], [200, 302, 104, 1])
+})
+
+it('what happened has no line in a log whose reader is told in other words', () => {
+  const logger = new CaptureLogger()
+  const happened = ({ kind }: Happening) => kind === 'resumed'
+  const happenings = new Happenings(new FakeClock(), () => undefined)
+  const log = happenings.hear(Object.assign(logger, { happened }))
+  tell(log, { kind: 'paused' })
+  tell(log, { kind: 'resumed' })
+  assert.deepEqual(
+    logger.lines.map(({ message }) => message),
+    ['The clipboard is paused'],
+  )
+  assert.deepEqual(
+    happenings.list.map(({ kind }) => kind),
+    ['resumed', 'paused'],
+  )
 })
 
 it('what happened is not pushed out by a device that sends many items, nor they by it', () => {
