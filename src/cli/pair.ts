@@ -16,6 +16,7 @@ import { withInput } from './input.ts'
 import { drawFittingQr } from './qr.ts'
 import { decodeAs } from './setting-options.ts'
 import { columnsOf, complain, print, printJson, rowsOf, showsColours, type Shell } from './shell.ts'
+import { wrap } from './text-table.ts'
 import { visible } from './visible.ts'
 
 /** Runs `clipgate pair`. */
@@ -68,20 +69,27 @@ export async function runRotate(call: SettingsInvocation): Promise<number> {
   throw new CommandError(`Cannot show the new password: ${failure}; ${remedy}`)
 }
 
+/** The lines around a pairing. */
+interface Around {
+  /** Lines that stand below its code. */
+  readonly hints?: readonly string[]
+  /** Warnings that were told before. */
+  readonly told?: readonly string[]
+}
+
 /**
  * Pairs a device.
  *
- * @param hints Lines that stand below its code.
  * @throws {CommandError} when nobody was shown it; then it is removed again.
  */
 export async function pairAndShow(
   admin: Pick<Admin, 'pair' | 'revoke'>,
   request: Parameters<Admin['pair']>[0],
   call: Invocation,
-  hints: readonly string[] = [],
+  around: Around = {},
 ): Promise<void> {
   const pairing = await admin.pair(request)
-  const failure = await showOnce(call, pairing, hints)
+  const failure = await showOnce(call, pairing, around)
   if (failure === undefined) return
   const { id } = pairing
   const state = await admin.revoke(id).then(
@@ -100,24 +108,25 @@ const SCAN_LINK = 'Scan this with an app for "clip://" links.'
 
 const FOR_APPS = 'The password is shown this once. Apps take the link, or url, user and password.'
 
-const FOR_PEERS = [
-  'The password is shown this once. On the other computer type "clipgate join", and paste the',
-  'link there.',
-]
+const FOR_PEERS =
+  'The password is shown this once. On the other computer type "clipgate join", and paste the ' +
+  'link there.'
 
 /** Shows a pairing to people or scripts. @returns What kept it from being shown, if anything. */
 async function showOnce(
   { shell, args }: Invocation,
   pairing: Pairing,
-  hints: readonly string[] = [],
+  { hints = [], told = [] }: Around = {},
 ): Promise<string | undefined> {
   const printing = new Printing(shell)
   try {
     const { id, kind, label, username, password, url, link, page, warning } = pairing
     const value = { id, kind, label, username, password, url, link, page }
+    // Before the code, which has all the rows of a small window.
+    const isNews = warning !== undefined && !told.includes(warning)
+    if (isNews) complain(shell, `Warning: ${warning}`)
     if (args.flag('json')) printJson(shell, value)
     else await showPairing(shell, pairing, args.text('qr'), hints)
-    if (warning !== undefined) complain(shell, `Warning: ${warning}`)
     tellOfFile(shell, args.flag('json'))
     return await printing.failure()
   } finally {
@@ -152,15 +161,13 @@ function statsOf({ stdout: { fd } }: Shell): Stats | undefined {
   }
 }
 
-const NO_ROOM = [
-  'This window has no room for a QR code. Make it larger and use "clipgate rotate", or get',
-  'one in the browser: "clipgate panel", Add a device.',
-]
+const NO_ROOM =
+  'This window has no room for a QR code. Make it larger and use "clipgate rotate", or get one ' +
+  'in the browser: "clipgate panel", Add a device.'
 
-const NO_COLOURS = [
-  'A QR code needs colours, which NO_COLOR or TERM=dumb switches off. Get one in the browser:',
-  '"clipgate panel", Add a device.',
-]
+const NO_COLOURS =
+  'A QR code needs colours, which NO_COLOR or TERM=dumb switches off. Get one in the browser: ' +
+  '"clipgate panel", Add a device.'
 
 /**
  * Prints a pairing for people: user name, password, links; and last, so that they stay in the
@@ -183,6 +190,7 @@ async function showPairing(
   const forPeer = pairing.kind === 'peer' && qr === undefined
   const texts = page === undefined ? [link] : [page, shortPageLink(url, username, password)]
   const isDrawn = showsColours(shell) && !forPeer
+  const say = (text: string) => wrap(text, columnsOf(shell))
   const code = isDrawn ? await drawFittingQr(texts, room) : undefined
   const lines = [
     `  device    ${visible(pairing.label)}`,
@@ -194,11 +202,13 @@ async function showPairing(
     '  link',
     visible(link),
     '',
-    ...(forPeer ? FOR_PEERS : [FOR_APPS]),
+    ...say(forPeer ? FOR_PEERS : FOR_APPS),
     ...(isDrawn
-      ? ['', ...(code === undefined ? [...NO_ROOM, ...hints] : [...code.lines, ...below])]
+      ? ['', ...(code === undefined ? [...say(NO_ROOM), ...hints] : [...code.lines, ...below])]
       : []),
-    ...(isDrawn || forPeer || shell.stdout.isTTY !== true ? [] : ['', ...NO_COLOURS, ...hints]),
+    ...(isDrawn || forPeer || shell.stdout.isTTY !== true
+      ? []
+      : ['', ...say(NO_COLOURS), ...hints]),
   ]
   for (const line of lines) print(shell, line)
 }

@@ -121,27 +121,12 @@ async function pairFirst(
   const { pairAndShow } = await import('./pair.ts')
   const nothing = { label: undefined, username: undefined, password: undefined, url: undefined }
   try {
-    await pairAndShow(withoutSaid(admin, warnings), { kind: 'phone', ...nothing }, call, hints)
+    await pairAndShow(admin, { kind: 'phone', ...nothing }, call, { hints, told: warnings })
     return true
   } catch (error) {
     // The daemon runs nevertheless, and "clipgate pair" can be tried again.
     complain(call.shell, `Warning: cannot pair a first device: ${messageOf(error)}`)
     return false
-  }
-}
-
-/** An `Admin` whose pairings do not repeat a warning of the start. */
-function withoutSaid(
-  admin: Daemon['admin'],
-  warnings: readonly string[],
-): Pick<Daemon['admin'], 'pair' | 'revoke'> {
-  return {
-    revoke: (device) => admin.revoke(device),
-    pair: async (request) => {
-      const pairing = await admin.pair(request)
-      const isSaid = pairing.warning !== undefined && warnings.includes(pairing.warning)
-      return isSaid ? { ...pairing, warning: undefined } : pairing
-    },
   }
 }
 

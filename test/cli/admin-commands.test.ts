@@ -316,7 +316,7 @@ describe('clipgate pair, rotate and revoke', () => {
     const run = await beside(t, await createFakeAdmin())
     for (const size of [{ columns: 30 }, { columns: 80, rows: 20 }]) {
       const { stdout } = await run(['pair'], size)
-      assert.match(stdout, /\nclip:\/\/connect[^]*\nThis window has no room [^]*clipgate panel/)
+      assert.match(stdout, /\nclip:\/\/connect[^]*\nThis window has no room [^]*clipgate\s+panel/)
       assert.doesNotMatch(stdout, /\u001b/)
     }
   })
@@ -372,8 +372,8 @@ describe('clipgate pair, rotate and revoke', () => {
     const run = await beside(t, await createFakeAdmin())
     for (const options of [{ columns: 80, rows: 24 }, {}]) {
       const { stdout } = await run(['pair', '--kind', 'peer', '--label', 'desk'], options)
-      assert.match(stdout, /\nclip:.*\n\n.* On the other computer type "clipgate join", and paste/)
-      assert.doesNotMatch(stdout, /\u001b|Scan|QR/)
+      assert.match(stdout, /\nclip:.*\n\n.* On the other computer type "clipgate join", and\npaste/)
+      assert.doesNotMatch(stdout, /\u001b|Scan this|QR code/)
     }
   })
 

@@ -15,9 +15,10 @@ import {
   type PairedDevice,
 } from '../support/daemon-process.ts'
 import { PROGRAM } from '../support/program.ts'
+import { execute } from '../support/execute.ts'
 import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
-import { readScreen } from './support/read-screen.ts'
+import { lastRows, readCells, readScreen } from './support/read-screen.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const FREE_PORTS = ['--listen', '127.0.0.1:0', '--control', '127.0.0.1:0']
@@ -260,6 +261,20 @@ async function connectTo({ until }: ReturnType<typeof watchServe>) {
     assert.equal(status, 200)
   }
 }
+
+describe('clipgate pair on a terminal', needs('script'), () => {
+  it('has the whole code in a window of 40 by 24, also when it warns', async (t) => {
+    const { folder } = await startDaemonProcess(t, HEADLESS)
+    const command = [process.execPath, ...PROGRAM, 'pair'].join(' ')
+    const sized = `stty cols 40 rows 24 && exec ${command}`
+    const env = isolatedEnvironment(folder, { SHELL: '/bin/sh' })
+    const { stdout } = await execute('script', ['-qefc', sized, '/dev/null'], { env })
+    assert.match(stdout, /Warning: .* phones cannot reach this URL/)
+    const code = lastRows(stdout, 40, 24).filter((line) => line.startsWith('\u001b['))
+    assert.equal(code.length, Math.ceil(readCells(code[0] ?? '').length / 2))
+    assert.match(readScreen(code.join('\n')), /^http:\/\/127\.0\.0\.1:\d+\/phone#/)
+  })
+})
 
 describe('clipgate serve on a terminal', needs('script'), () => {
   it('shows what to scan, once, and says in words that it is ready', async (t) => {

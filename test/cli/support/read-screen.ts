@@ -41,6 +41,15 @@ export function readCells(line: string): readonly { upper: number; lower: number
   return cells
 }
 
+/** What is in a window at the end, when long lines have taken several rows each. */
+export function lastRows(printed: string, columns: number, rows: number): readonly string[] {
+  const row = new RegExp(`.{1,${columns}}`, 'gu')
+  const lines = printed.replaceAll('\r', '').split('\n')
+  return lines
+    .flatMap((line) => (line.startsWith('\u001b[') ? [line] : (line.match(row) ?? [''])))
+    .slice(-rows)
+}
+
 /** The text of the code in what a command printed. */
 export function readScreen(printed: string): string {
   const lines = printed.split('\n').filter((line) => line.startsWith('\u001b['))
