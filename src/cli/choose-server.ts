@@ -8,6 +8,7 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { connect, type Client } from '../client/connect.ts'
+import type { LatestDocument } from '../client/latest.ts'
 import type { Credentials } from '../client/server.ts'
 import { configFolder } from '../daemon/folders.ts'
 import { openOwnClipboard } from '../daemon/own-clipboard.ts'
@@ -15,7 +16,7 @@ import { writeFileAtomically } from '../lib/atomic-file.ts'
 import { decodeString, objectOf } from '../lib/decoder.ts'
 import { hasCode, wordsOf } from '../lib/system-error.ts'
 import { parseJson } from '../lib/utf8.ts'
-import { parseConnectLink } from '../link/connect-link.ts'
+import { parseConnectLink, type ParsedLink } from '../link/connect-link.ts'
 import { LinkError } from '../link/link-error.ts'
 import { CommandError, LINK, type Invocation } from './command.ts'
 import type { Input } from './input.ts'
@@ -24,7 +25,8 @@ import type { Shell } from './shell.ts'
 
 /** The server of the link in `--link-file`, or on stdin. @throws {CommandError} */
 export async function readServer(call: Invocation, input: Input): Promise<Credentials> {
-  return parseLink(await readLink(call, input))
+  const { url, user, pwd } = parseLink(await readLink(call, input))
+  return { url, username: user, password: pwd }
 }
 
 /** A client, and the data directory of its daemon where that runs here. */
@@ -72,6 +74,12 @@ async function openWithoutLink(call: Invocation, input: Input): Promise<ChosenCl
   )
 }
 
+/** The members of an item that scripts rely on, in their order. */
+export function toJson(document: LatestDocument): object {
+  const { type, text, hasData, size, hash, dataName, contentId } = document
+  return { type, text, hasData, size, hash, dataName, contentId }
+}
+
 /** The connect link of `--link-file`, else the first line of stdin. @throws {CommandError} */
 export async function readLink({ shell, args }: Invocation, input: Input): Promise<string> {
   const file = args.text('link-file')
@@ -89,10 +97,10 @@ async function readLinkFile(path: string): Promise<string> {
   }
 }
 
-function parseLink(text: string): Credentials {
+/** Parses a connect link. @throws {CommandError} */
+export function parseLink(text: string): ParsedLink {
   try {
-    const { url, user, pwd } = parseConnectLink(text)
-    return { url, username: user, password: pwd }
+    return parseConnectLink(text)
   } catch (error) {
     if (!(error instanceof LinkError)) throw error
     throw new CommandError(`Cannot use the connect link: ${error.code}: ${error.message}`)

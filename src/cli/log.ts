@@ -20,7 +20,8 @@ export async function runLog(call: SettingsInvocation): Promise<number> {
     return 0
   }
   const lines = happenings.map((happened) => {
-    return `${formatTime(new Date(happened.at))}  ${visible(describe(happened))}`
+    const sentence = SENTENCES[happened.kind](happened)
+    return `${formatTime(new Date(happened.at))}  ${visible(sentence)}`
   })
   printResult(call, happenings, lines.length === 0 ? ['Nothing has happened yet.'] : lines)
   return 0
@@ -39,17 +40,13 @@ const SENTENCES: Readonly<Record<HappeningKind, (happened: Happened) => string>>
   ended: (happened) => `The password of ${nameOf(happened)} has ended`,
   revoked: (happened) => `${nameOf(happened)} was removed ${byOf(happened)}`,
   connected: (happened) =>
-    `${nameOf(happened)} logged in from a new address (${addressOf(happened)})`,
+    `${nameOf(happened)} logged in from a new address (${happened.address ?? 'unknown'})`,
   refused: (happened) => {
-    const times = countOf(happened.times ?? 1, 'login')
-    return `Refused ${times} as ${nameOf(happened)}: the password (${addressOf(happened)})`
+    const { times = 1, address = 'unknown' } = happened
+    return `Refused ${countOf(times, 'login')} as ${nameOf(happened)}: the password (${address})`
   },
   paused: ({ untilMs }) => `The clipboard was paused ${describePause({ untilMs })}`,
   resumed: () => 'The clipboard is shared again',
-}
-
-function describe(happened: Happened): string {
-  return SENTENCES[happened.kind](happened)
 }
 
 function nameOf({ label, device }: Happened, other = 'A device'): string {
@@ -63,8 +60,4 @@ function whatOf({ type, size }: Happened): string {
 
 function byOf({ by }: Happened): string {
   return BY[by ?? 'command']
-}
-
-function addressOf({ address = 'unknown' }: Happened): string {
-  return address
 }

@@ -1,7 +1,6 @@
 /** `clipgate panel`, `pause`, `resume` and `stop`: what only a running daemon can do. @module */
 
 import { MAX_PAUSE_MS } from '../core/limits.ts'
-import type { Surroundings } from '../daemon/folders.ts'
 import { openRunning, stopRunning } from '../daemon/open-admin.ts'
 import { writeOpeningFile } from '../daemon/opening-file.ts'
 import { duration } from '../daemon/setting-kinds.ts'
@@ -10,7 +9,7 @@ import { openPath } from '../lib/open-path.ts'
 import { CommandError, printResult, type SettingsInvocation } from './command.ts'
 import { describePause } from './words/quantities.ts'
 import { decodeAs } from './setting-options.ts'
-import { complain, print, printJson } from './shell.ts'
+import { complain, hasDesktop, isRemote, print, printJson } from './shell.ts'
 
 const MIN_PAUSE_MS = 1000
 
@@ -86,18 +85,4 @@ export async function needRunning(
   const running = await openRunning(settings.dataDir)
   if (running !== undefined) return running
   throw new CommandError(`Cannot ${action}: no daemon runs; ${TO_START}`)
-}
-
-/** Whether there is a screen that the person sits at. */
-export function hasDesktop({ platform, environment }: Surroundings): boolean {
-  if (isRemote({ environment })) return false
-  if (platform === 'darwin' || platform === 'win32') return true
-  return [environment['DISPLAY'], environment['WAYLAND_DISPLAY']].some(
-    (name) => (name ?? '') !== '',
-  )
-}
-
-/** Whether the person sits at another machine. */
-function isRemote({ environment }: Pick<Surroundings, 'environment'>): boolean {
-  return (environment['SSH_CONNECTION'] ?? '') !== ''
 }

@@ -51,11 +51,8 @@ export async function runPeers(call: SettingsInvocation): Promise<number> {
     const joiners = (await admin.devices()).filter(({ kind }) => kind === 'peer')
     return { peers: await admin.peers(), joiners }
   })
-  if (call.args.flag('names'))
-    return printNames(
-      call.shell,
-      peers.map(({ name }) => name),
-    )
+  const names = peers.map(({ name }) => name)
+  if (call.args.flag('names')) return printNames(call.shell, names)
   const rows = peers.map(({ name, url, state, error = '-' }) => {
     const remedy = state === 'refused' ? '; join again with a new link' : ''
     return [name, url, state, error + remedy]

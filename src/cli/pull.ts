@@ -10,7 +10,7 @@ import { MAX_METADATA_BYTES } from '../core/limits.ts'
 import { formatBytes } from '../lib/format-bytes.ts'
 import { GrowingBuffer } from '../lib/growing-buffer.ts'
 import { hasCode } from '../lib/system-error.ts'
-import { chooseClient } from './choose-server.ts'
+import { chooseClient, toJson } from './choose-server.ts'
 import { CommandError, interruptible, UsageError, type Invocation } from './command.ts'
 import { withInput } from './input.ts'
 import { exactTarget, likeItem, refuseTaken, saveFile } from './save-file.ts'
@@ -23,38 +23,34 @@ const STDOUT = '-'
 interface Pull extends Invocation {
   readonly client: Client
   readonly document: LatestDocument
+  /** The file that it shall go to, if a person named one. */
+  readonly file: string | undefined
 }
 
 /** Runs `clipgate pull`. */
 export async function runPull(call: Invocation): Promise<number> {
   const { shell, args } = call
-  if (args.text('output') === STDOUT && args.flag('json')) {
+  const output = args.text('output')
+  if (output === STDOUT && args.flag('json')) {
     throw new UsageError(['Cannot use --output -: stdout is for --json'])
   }
-  const file = fileOf(args)
+  const file = output === STDOUT ? undefined : output
   if (file !== undefined) await refuseTaken(exactTarget(shell.cwd, file))
   return withInput(shell, async (input) => {
     const { client } = await chooseClient(call, input)
     const document = await client.latest()
-    const pull = { shell, args, client, document }
+    const pull = { shell, args, client, document, file }
     await (document.type === 'Text' ? pullText(pull) : pullBytes(pull))
     return 0
   })
 }
 
-/** The file that the bytes shall go to, if a person named one. */
-function fileOf(args: Invocation['args']): string | undefined {
-  const output = args.text('output')
-  return output === STDOUT ? undefined : output
-}
-
-async function pullText({ shell, args, client, document }: Pull): Promise<void> {
+async function pullText({ shell, args, client, document, file }: Pull): Promise<void> {
   const { text, hasData } = document
   if (!hasItem(document)) {
     throw new CommandError('Cannot pull: nothing was copied yet; copy or push something first')
   }
   const whole = hasData ? await downloadText(client, document) : text
-  const file = fileOf(args)
   const target = file === undefined ? undefined : exactTarget(shell.cwd, file)
   const savedTo = target && (await saveFile([Buffer.from(whole)], target, () => undefined))
   if (args.flag('json')) printItem(shell, { ...document, text: whole }, savedTo)
@@ -80,7 +76,7 @@ async function downloadText(client: Client, document: LatestDocument): Promise<s
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(filled)
 }
 
-async function pullBytes({ shell, args, client, document }: Pull): Promise<void> {
+async function pullBytes({ shell, args, client, document, file }: Pull): Promise<void> {
   if (args.text('output') === STDOUT) {
     if (shell.stdout.isTTY === true) {
       throw new CommandError('Cannot print bytes on a terminal; use --output FILE, or a pipe')
@@ -90,7 +86,6 @@ async function pullBytes({ shell, args, client, document }: Pull): Promise<void>
     if (sha256 !== undefined) verifyDownload(document, sha256)
     return
   }
-  const file = fileOf(args)
   const folder = resolve(shell.cwd, args.text('dir') ?? '.')
   const target =
     file === undefined ? likeItem(folder, document.dataName) : exactTarget(shell.cwd, file)
@@ -137,8 +132,7 @@ async function drained(stream: Screen): Promise<boolean> {
 }
 
 function printItem(shell: Shell, document: LatestDocument, savedTo?: string): void {
-  const { type, text, hasData, size, hash, dataName, contentId } = document
-  const item = { type, text, hasData, size, hash, dataName, contentId }
+  const item = toJson(document)
   printJson(shell, savedTo === undefined ? item : { ...item, savedTo })
 }
 

@@ -37,6 +37,18 @@ export function showsColours({ stdout, where: { environment } }: Shell): boolean
   return stdout.isTTY === true && !environment['NO_COLOR'] && environment['TERM'] !== 'dumb'
 }
 
+/** Whether there is a screen that the person sits at. */
+export function hasDesktop({ platform, environment }: Surroundings): boolean {
+  if (isRemote({ environment })) return false
+  if (platform === 'darwin' || platform === 'win32') return true
+  return Boolean(environment['DISPLAY'] || environment['WAYLAND_DISPLAY'])
+}
+
+/** Whether the person sits at another machine. */
+export function isRemote({ environment }: Pick<Surroundings, 'environment'>): boolean {
+  return Boolean(environment['SSH_CONNECTION'])
+}
+
 /** Prints a line for people. Whatever came from outside was made visible by the caller. */
 export function print(shell: Shell, line: string): void {
   shell.stdout.write(`${line}\n`)

@@ -7,7 +7,7 @@ import type { LatestDocument } from '../client/latest.ts'
 import { openRunning } from '../daemon/open-admin.ts'
 import { formatBytes } from '../lib/format-bytes.ts'
 import { wordsOf } from '../lib/system-error.ts'
-import { chooseClient } from './choose-server.ts'
+import { chooseClient, toJson } from './choose-server.ts'
 import { CommandError, type Invocation } from './command.ts'
 import { withInput } from './input.ts'
 import { describeTransfer, formatTime } from './words/quantities.ts'
@@ -44,7 +44,7 @@ export async function runWatch(call: Invocation): Promise<number> {
     for await (const document of client.watch({ signal, onState })) {
       const at = new Date()
       line?.clear()
-      if (args.flag('json')) printJson(shell, toJson(document, at))
+      if (args.flag('json')) printJson(shell, { at: at.toISOString(), ...toJson(document) })
       else print(shell, formatChange(document, at, columnsOf(shell)))
       if (shell.stdout.writableNeedDrain) await once(shell.stdout, 'drain', { signal })
     }
@@ -102,12 +102,6 @@ function describeState(state: WatchState): string {
   const { reason } = state
   const why = reason === undefined ? 'the server ended the connection' : explainFailure(reason)
   return `Warning: not connected, trying again: ${why}`
-}
-
-/** The members that scripts rely on, in their order. */
-function toJson(document: LatestDocument, at: Date): object {
-  const { type, text, hasData, size, hash, dataName, contentId } = document
-  return { at: at.toISOString(), type, text, hasData, size, hash, dataName, contentId }
 }
 
 function formatChange(document: LatestDocument, at: Date, columns: number | undefined): string {

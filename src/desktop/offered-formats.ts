@@ -18,6 +18,12 @@ export interface OfferedFormat {
 /** Only characters that Latin-1 has: one byte for each. */
 const IS_LATIN_1 = /^[\0-\xff]*$/
 
+/** The formats of a list of files, for file managers. */
+const FILE_FORMATS = [
+  ['text/uri-list', formatUriList],
+  ['x-special/gnome-copied-files', formatCopiedFiles],
+] as const
+
 /**
  * Everything that `content` is offered as. Text is offered as `STRING`, which is Latin-1, only when
  * nothing is lost. Files are offered to file managers as files and to everybody else as paths,
@@ -31,11 +37,10 @@ export function offeredFormats(content: OfferedContent): readonly OfferedFormat[
       return [sameType(content.mediaType, content.blob)]
     case 'files': {
       const { paths } = content
-      return [
-        sameType('text/uri-list', bytesOf(formatUriList(paths))),
-        sameType('x-special/gnome-copied-files', bytesOf(formatCopiedFiles(paths))),
-        ...textFormats(paths.join('\n')),
-      ]
+      const asFiles = FILE_FORMATS.map(([target, format]) =>
+        sameType(target, bytesOf(format(paths))),
+      )
+      return [...asFiles, ...textFormats(paths.join('\n'))]
     }
   }
 }
@@ -50,14 +55,10 @@ export interface LateFormat {
 export function imageFileFormats(content: OfferedContent): readonly LateFormat[] {
   const file = content.kind === 'image' ? content.file : undefined
   if (file === undefined) return []
-  const late = (target: string, format: typeof formatUriList): LateFormat => ({
+  return FILE_FORMATS.map(([target, format]) => ({
     target,
     bytes: async () => bytesOf(format([await file.save()])),
-  })
-  return [
-    late('text/uri-list', formatUriList),
-    late('x-special/gnome-copied-files', formatCopiedFiles),
-  ]
+  }))
 }
 
 function textFormats(text: string): readonly OfferedFormat[] {

@@ -7,6 +7,7 @@ import { configFolder, type Surroundings } from '../../daemon/folders.ts'
 import { pagePath } from '../../daemon/package-files.ts'
 import { hasCode } from '../../lib/system-error.ts'
 import { CommandError } from '../command.ts'
+import { hasDesktop } from '../shell.ts'
 import { installMenuEntry, removeMenuEntry } from './menu-entry.ts'
 import {
   fillRecipe,
@@ -64,6 +65,9 @@ export function createSystemdService(where: Surroundings): ServiceManager {
     return lingers.trim() === 'yes' ? [] : [STAY]
   }
 
+  const knowsDisplay = async (): Promise<boolean> =>
+    /^(?:WAYLAND_)?DISPLAY=./m.test(await systemctl('show-environment'))
+
   const begin = async (verb: 'start' | 'restart'): Promise<void> => {
     // systemd does not start what failed too often, until it has forgotten that.
     if ((await show())['ActiveState'] === 'failed') await systemctl('reset-failed', UNIT)
@@ -89,7 +93,7 @@ export function createSystemdService(where: Surroundings): ServiceManager {
     },
     install: async ({ headless, clipboard }) => {
       const isNode = headless || clipboard === 'none'
-      const isOnDesktop = !isNode && hasDisplay(where, await systemctl('show-environment'))
+      const isOnDesktop = !isNode && (hasDesktop(where) || (await knowsDisplay()))
       const program = findProgram(where)
       const unit = await formatUnit(program, isOnDesktop)
       await mkdir(dirname(file), { recursive: true })
@@ -129,13 +133,6 @@ function formatUnit({ node, main }: Program, waits: boolean): Promise<string> {
 
 function escapeSpecifiers(path: string): string {
   return path.replaceAll('\\', '\\\\').replaceAll('%', '%%')
-}
-
-/** The display of a terminal over SSH is not that of this machine. */
-function hasDisplay({ environment }: Surroundings, known: string): boolean {
-  if (/^(?:WAYLAND_)?DISPLAY=./m.test(known)) return true
-  const isHere = !environment['SSH_CONNECTION']
-  return isHere && Boolean(environment['DISPLAY'] || environment['WAYLAND_DISPLAY'])
 }
 
 function explain(error: unknown): never {
