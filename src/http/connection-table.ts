@@ -236,6 +236,8 @@ export class ConnectionTable {
       entry.isProbed = true
       connection.transport.setKeepAlive(true, PROBE_MS)
     }
+    // It was not heard since the last check.
+    if (connection.isResting && entry.headerSince !== undefined) entry.headerSince += CHECK_MS
     if (connection.isBusy || connection.isClosing) return
     if (requests !== entry.requests) {
       // A header may have begun in the read that brought the requests before it.

@@ -103,6 +103,11 @@ export class Connection {
     return isOpen(this.latest)
   }
 
+  /** Whether nothing is read before its next turn. */
+  get isResting(): boolean {
+    return this.#pipeline?.isResting === true
+  }
+
   /**
    * Whether nobody has logged in on it, and nothing here is at work for it: all that it can still
    * be owed is an answer that its client may never read.

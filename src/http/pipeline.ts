@@ -90,8 +90,9 @@ export class Pipeline {
   /** Requests that came here and are not answered yet. */
   #owed = 0
   #newest: ServerResponse | undefined
-  /** Whether nothing is read, and whether that lasts until what is owed is answered. */
-  #isResting = false
+  /** Whether nothing is read. */
+  isResting = false
+  /** Whether that lasts until what is owed is answered. */
   #isFull = false
   #isAsking = false
 
@@ -104,7 +105,7 @@ export class Pipeline {
     })
     // The parser resumes the socket after each request, and a body when somebody reads it.
     socket.on('resume', () => {
-      if (this.#isResting && hasReader(socket)) socket.pause()
+      if (this.isResting && hasReader(socket)) socket.pause()
     })
   }
 
@@ -151,7 +152,7 @@ export class Pipeline {
     }
     if (!this.#mayRead) return 'waits'
     this.#isFull = false
-    this.#isResting = false
+    this.isResting = false
     if (hasReader(this.#socket)) this.#socket.resume()
     return 'reads'
   }
@@ -170,15 +171,15 @@ export class Pipeline {
   }
 
   get #mayRead(): boolean {
-    if (!this.#isResting || this.#socket.destroyed) return false
+    if (!this.isResting || this.#socket.destroyed) return false
     // The last request may need what was not read yet for its body.
     const isDone = this.#owed === 0 || (this.#owed === 1 && this.#newest?.req.complete === false)
     return isDone || !this.#isFull
   }
 
   #rest(): void {
-    if (this.#isResting) return
-    this.#isResting = true
+    if (this.isResting) return
+    this.isResting = true
     this.#socket.pause()
   }
 }

@@ -236,6 +236,25 @@ describe('a silent connection', () => {
     assert.equal((await client.send('0\r\n\r\n').read()).status, 200)
   })
 
+  it('is not what the server does not read yet, since others keep it busy', async (t) => {
+    const take = route<Owner, '/take'>('PUT', '/take', async (call) => {
+      await readBytes(call, 1_000_000)
+      return text('')
+    })
+    const { connect, clock } = await serveSilent(t, { routes: [take] })
+    const others = await Promise.all(Array.from({ length: 40 }, connect))
+    for (const other of others) assert.ok(await isServed(other))
+    const newcomer = await connect()
+    const body = '1\r\n \r\n'.repeat(40_000)
+    for (const other of others) other.send(head('PUT /take', 'Transfer-Encoding: chunked') + body)
+    newcomer.send(PUBLIC)
+    for (let second = 0; second <= 11; second++) {
+      clock.advance(1000)
+      for (let turn = 0; turn < 3; turn++) await tick()
+    }
+    assert.equal((await newcomer.read()).status, 204)
+  })
+
   it('that waits for an answer is not silent', async (t) => {
     const { row, started, release } = held()
     const { connect, pass } = await serveSilent(t, { routes: [row] })
