@@ -41,14 +41,13 @@ export const NO_PHONE_PAGE: Route<undefined> = route('GET', '/phone', () => {
 /** No browser knows the scheme, so none asks for a password. */
 const CHALLENGE = ['WWW-Authenticate', 'Scan realm="clipgate"']
 
+/** That page has the words, in the language of the browser. */
 const WAY = `<!doctype html>
 <html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
 <meta name="color-scheme" content="light dark">
+<meta http-equiv="refresh" content="0;url=phone">
 <title>clipgate</title>
-<h1>clipgate</h1>
-<p><a href="phone">Open the page for phones 打开手机页面</a>
+<a href="phone">Open the page for phones</a>
 `
 
 /** Leads on who types the bare address into a browser; programs are told the problem. */

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { describe, it } from 'node:test'
 import { parseConnectLink } from '../../src/link/connect-link.ts'
-import { restart } from '../panel/support/panel.ts'
+import { openPage } from '../panel/support/browser.ts'
+import { restart, startDaemon } from '../panel/support/panel.ts'
 import { needs } from '../support/requirements.ts'
 import { addressOf, openPhonePage } from './support/phone-page.ts'
 
@@ -39,6 +40,22 @@ describe('the phone page', needs('chromium'), () => {
     await page.locator('[data-way=live]').waitFor()
     assert.equal(page.url(), address.split('#')[0])
     assertCalm()
+  })
+
+  it('is where the bare address leads, and says there what to do on the computer', async (t) => {
+    const { ready } = await startDaemon(t)
+    for (const [locale, words] of [
+      ['en', 'choose “Add a device” (or run “clipgate pair”)'],
+      ['zh-CN', '选择“添加设备”（或运行“clipgate pair”）'],
+    ] as const) {
+      const { page, assertCalm } = await openPage({ locale })
+      t.after(() => page.context().close())
+      await page.goto(ready.gateway, { waitUntil: 'commit' })
+      await page.getByText(words).waitFor()
+      assert.equal(page.url(), `${ready.gateway}/phone`)
+      assert.equal(await page.locator('[data-way=forgotten]').count(), 1)
+      assertCalm()
+    }
   })
 
   it('shows what others copy at once, and copies it', async (t) => {

@@ -54,8 +54,8 @@ function find(selector: string) {
 
 function start() {
   end?.()
-  showWay('trying')
   const account = takeAccount()
+  showWay(typeof account === 'object' ? 'trying' : 'forgotten')
   if (account === 'damaged') return farewell(strings.damaged, strings.scanHint)
   if (account === undefined) return farewell(strings.scan, strings.scanHint)
   const paused = h('p', { class: 'card trouble', role: 'status', hidden: true }, strings.paused)
