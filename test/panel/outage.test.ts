@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { needs } from '../support/requirements.ts'
-import { deviceRow, enter, isFocused, openPanel, restart } from './support/panel.ts'
+import { deviceRow, enter, holdRequests, isFocused, openPanel, restart } from './support/panel.ts'
 
 describe('while the daemon is away, the panel', needs('chromium'), () => {
   it('says so, asks nothing of it, and wants to be opened again when it is back', async (t) => {
@@ -37,6 +37,20 @@ describe('while the daemon is away, the panel', needs('chromium'), () => {
     assert.equal(await add.getAttribute('aria-disabled'), null)
     await phone.pushText('from after')
     await page.getByText('from after', { exact: true }).waitFor()
+    assertCalm()
+  })
+
+  it('says that it connects when it is looked at again, until an answer comes', async (t) => {
+    const { page, assertCalm } = await openPanel(t)
+    const release = await holdRequests(page, '**/state')
+    // What browsers say; a Chromium without a window is never hidden, and so never says it.
+    await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
+    await page.getByText('Connecting…', { exact: true }).waitFor()
+    // Nothing says that the daemon is away: it can be asked.
+    const add = page.getByRole('button', { name: 'Add a device' })
+    assert.equal(await add.getAttribute('aria-disabled'), null)
+    release()
+    await page.getByText('Connected', { exact: true }).waitFor()
     assertCalm()
   })
 

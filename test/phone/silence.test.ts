@@ -46,6 +46,33 @@ describe('a phone page whose computer vanishes without a word', needs('chromium'
     assertCalm()
   })
 
+  it('says that it connects when it is looked at again, until an answer comes', async (t) => {
+    const { page, hole, assertCalm } = await openDistantPage(t)
+    const assertTrying = async () => {
+      assert.equal(await page.locator('[data-way=trying]').count(), 1)
+      assert.equal(await page.locator('.way').textContent(), 'Connecting')
+    }
+    for (const said of [
+      // A Chromium without a window is never hidden, and so never says it.
+      `document.dispatchEvent(new Event('visibilitychange'))`,
+      `dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))`,
+    ]) {
+      hole.open()
+      await page.evaluate(said)
+      await assertTrying()
+      hole.close()
+      await page.locator(LIVE).waitFor()
+    }
+    hole.open()
+    await page.evaluate(`dispatchEvent(new Event('online'))`)
+    await assertTrying()
+    await secondsUntil(page, AWAY)
+    await page.getByRole('button', { name: 'Try again' }).tap()
+    await assertTrying()
+    await page.getByText('The computer does not answer').waitFor()
+    assertCalm()
+  })
+
   it('says what became of a text, keeps it, and sends it at the next tap', async (t) => {
     const words = {
       en: {

@@ -2,9 +2,12 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, request as ask, type ServerResponse } from 'node:http'
 import { describe, it, type TestContext } from 'node:test'
+import type { Request } from 'playwright-core'
+import { defer } from '../support/defer.ts'
 import { listen } from '../support/listen.ts'
 import { needs } from '../support/requirements.ts'
 import { addressOf, openPhonePage } from './support/phone-page.ts'
+import { layWire } from './support/wire.ts'
 
 type Answer = (response: ServerResponse) => void
 
@@ -32,6 +35,15 @@ const STRANGE: Readonly<Record<string, Answer>> = {
   'half of it': asJson('{"type":"Text","te'),
   'very much': asJson(`{"recent":"${'x'.repeat(4_000_000)}"}`),
 }
+
+/** Notes each text that is shown as the current item. */
+const NOTE_SHOWN = `{
+  globalThis.shown = []
+  new MutationObserver(() => {
+    const text = document.querySelector('.item pre')?.textContent
+    if (text && text !== shown.at(-1)) shown.push(text)
+  }).observe(document, { childList: true, subtree: true })
+}`
 
 /** Stands before the daemon, and may answer in its place. */
 async function standBefore(t: TestContext, gateway: string) {
@@ -99,5 +111,47 @@ describe('a phone page that somebody else answers', needs('chromium'), () => {
     await card.getByRole('button', { name: 'Try again' }).tap()
     await card.getByText('Sent', { exact: true }).waitFor()
     await other.reads({ text: 'not lost' })
+  })
+})
+
+describe('a phone page that is answered late', needs('chromium'), () => {
+  it('shows nothing that is older than what it shows, and follows once', async (t) => {
+    const { page, daemon, device, other, assertCalm } = await openPhonePage(t)
+    const { url, guard } = await layWire(t, daemon.ready.gateway)
+    await page.goto('about:blank')
+    await other.pushText('older')
+    const [asked, late] = [defer<void>(), defer<void>()]
+    t.after(() => late.resolve())
+    const streams: string[] = []
+    guard.ask = async (line) => line.includes('/sse/') && streams.push(line)
+    guard.answer = (line) => {
+      if (line !== 'GET /Sync.json') return undefined
+      delete guard.answer
+      asked.resolve()
+      return late.promise
+    }
+    const isFirst = (request: Request) => request.url().endsWith('/Sync.json')
+    const first = page.waitForEvent('request', isFirst)
+    await page.goto(addressOf(device, url))
+    await asked.promise
+    const held = await first
+    const isHeld = (request: Request) => request === held
+    const over = Promise.race([
+      page.waitForEvent('requestfinished', isHeld),
+      page.waitForEvent('requestfailed', isHeld),
+    ])
+    await page.evaluate(NOTE_SHOWN)
+    await other.pushText('newer')
+    // The phone has another network.
+    await page.evaluate(`dispatchEvent(new Event('online'))`)
+    await page.getByText('newer', { exact: true }).waitFor()
+    await page.locator('[data-way=live]').waitFor()
+    late.resolve()
+    await over
+    await other.pushText('newest')
+    await page.getByText('newest', { exact: true }).waitFor()
+    assert.deepEqual(await page.evaluate('shown'), ['newer', 'newest'])
+    assert.equal(streams.length, 1)
+    assertCalm()
   })
 })

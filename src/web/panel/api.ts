@@ -136,16 +136,16 @@ export function openEvents(signal: AbortSignal): Promise<Response> {
 }
 
 /** Reads the state of the daemon. */
-export async function readState(): Promise<PanelState> {
-  return parseState(await readStateText())
+export async function readState(signal: AbortSignal): Promise<PanelState> {
+  return parseState(await readStateText(signal))
 }
 
 /** The same, as JSON. */
-export async function readStateText(): Promise<string> {
-  return (await askForState('/state')).text().catch(away)
+export async function readStateText(signal: AbortSignal): Promise<string> {
+  return (await askForState('/state', { signal })).text().catch(away)
 }
 
-async function askForState(path: string, init: RequestInit = {}): Promise<Response> {
+async function askForState(path: string, init: RequestInit): Promise<Response> {
   const response = await ask(path, init)
   const { ok, status } = response
   if (!ok) throw new ApiError(strings.errors.unexpected(status), status)

@@ -30,6 +30,9 @@ const MAX_DELAY_MS = 5_000
 
 let link: Way = 'trying'
 
+/** The last way that was found out. */
+let known: Way = 'trying'
+
 const recent = createRecentView()
 const item = createItemView(() => recent.render(currentState()))
 const push = createPushView()
@@ -78,7 +81,10 @@ onState((state) => {
 follow({
   open: openShared,
   take: (data) => publishState(parseState(data)),
-  look: async () => publishState(await readState()),
+  look: async (signal) => {
+    const state = await readState(signal)
+    if (!signal.aborted) publishState(state)
+  },
   wayOf: (error) => {
     if (!(error instanceof ApiError)) throw error
     if (error.status !== 401) return 'away'
@@ -88,10 +94,11 @@ follow({
   },
   maxDelayMs: MAX_DELAY_MS,
   onWay: (next) => {
-    if (next === 'away' && link !== 'away' && hasState()) announce(strings.announceAway)
-    if (next === 'live' && link === 'away') announce(strings.announceBack)
-    if (next === 'refused' && link !== 'refused') announce(strings.errors.signedOut)
+    if (next === 'away' && known !== 'away' && hasState()) announce(strings.announceAway)
+    if (next === 'live' && known === 'away') announce(strings.announceBack)
+    if (next === 'refused') announce(strings.errors.signedOut)
     link = next
+    if (next !== 'trying') known = next
     render()
   },
 })
@@ -106,8 +113,8 @@ function place() {
 }
 
 function render() {
-  const isAway = link === 'away'
-  const isSignedOut = link === 'refused'
+  const isAway = known === 'away'
+  const isSignedOut = known === 'refused'
   if (isSignedOut) for (const dialog of document.querySelectorAll('dialog')) dialog.close()
   const isPaused = hasState() && currentState().status.paused != null
   const text = strings.link[link]
@@ -119,7 +126,7 @@ function render() {
   loading.hidden = isSignedOut || isAway || hasState()
   const isShown = hasState() && !isSignedOut
   problems.render(isShown ? currentState() : undefined, { isAway })
-  setUsable(link === 'live')
+  setUsable(known === 'live')
 }
 
 function createSignedOut() {

@@ -76,7 +76,7 @@ export async function openShared(signal: AbortSignal): Promise<Response> {
   }
 
   // A tab that hears another one would know nothing until the next change.
-  const state = await readStateText()
+  const state = await readStateText(signal)
   if (!hasHeard) give(`data: ${state}\n\n`)
   return new Response(body.pipeThrough(new TextEncoderStream()))
 }

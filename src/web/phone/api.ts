@@ -16,6 +16,8 @@ const MAX_BYTES = 64 * 1024 * 1024
 /** A text may be long, and `fetch` does not tell how far it is. */
 const SLOWEST_BYTES_PER_MS = 16
 
+type Init = RequestInit & { body?: string }
+
 /** The daemon, and this phone. */
 export const DOOR: Door = {
   base,
@@ -31,13 +33,16 @@ export const DOOR: Door = {
  *
  * @throws {ClientError}
  */
-export async function exchange(path: string, init: RequestInit & { body?: string } = {}) {
+export async function exchange(path: string, init: Init = {}) {
   const abort = new AbortController()
   let timer: ReturnType<typeof setTimeout> | undefined
   const wait = (ms = PATIENCE_MS) => {
     clearTimeout(timer)
     timer = setTimeout(() => abort.abort(), ms)
   }
+  const { signal } = init
+  const stop = () => abort.abort()
+  signal?.addEventListener('abort', stop)
   try {
     wait(PATIENCE_MS + (init.body?.length ?? 0) / SLOWEST_BYTES_PER_MS)
     const { body, headers } = await ask(DOOR, path, { ...init, signal: abort.signal })
@@ -55,12 +60,13 @@ export async function exchange(path: string, init: RequestInit & { body?: string
     throw error instanceof ClientError ? error : new ClientError('UNREACHABLE')
   } finally {
     clearTimeout(timer)
+    signal?.removeEventListener('abort', stop)
   }
 }
 
 /** As {@link exchange}. */
-async function readJson(path: string, isOurs: (value: Parsed) => boolean, method = 'GET') {
-  return parseAnswer(await (await exchange(path, { method })).text(), isOurs)
+async function readJson(path: string, isOurs: (value: Parsed) => boolean, init: Init = {}) {
+  return parseAnswer(await (await exchange(path, init)).text(), isOurs)
 }
 
 /** An answer of a daemon or of anybody: a check looks at the outline of what it names. */
@@ -104,8 +110,9 @@ export interface Recent extends Sent, Pick<ClipboardDocument, 'type' | 'dataName
 }
 
 /** Reads the state. */
-export function readState(): Promise<State> {
-  return readJson('/phone/state', ({ recent }) => recent.every(({ id }: Parsed) => isString(id)))
+export function readState(signal: AbortSignal): Promise<State> {
+  const isState = ({ recent }: Parsed) => recent.every(({ id }: Parsed) => isString(id))
+  return readJson('/phone/state', isState, { signal })
 }
 
 /** The whole of a recent text. */
@@ -114,9 +121,9 @@ export async function readRecent(id: string): Promise<string> {
 }
 
 /** The current item; `undefined` when there is none. */
-export async function readItem(): Promise<ClipboardDocument | undefined> {
+export async function readItem(signal: AbortSignal): Promise<ClipboardDocument | undefined> {
   const isItem = ({ hash, text }: Parsed) => isString(hash) && isString(text)
-  const item = await readJson('/Sync.json', isItem)
+  const item = await readJson('/Sync.json', isItem, { signal })
   return item.hash === '' ? undefined : item
 }
 
@@ -137,7 +144,7 @@ export async function readTicket(of = ''): Promise<Ticket> {
   const { path, ...ticket } = await readJson(
     `/phone/tickets${of}`,
     ({ path, mediaType }) => isString(path) && isString(mediaType),
-    'POST',
+    { method: 'POST' },
   )
   return { ...ticket, href: base + path }
 }

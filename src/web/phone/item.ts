@@ -56,8 +56,9 @@ export function createItemView(onState: (state: State) => void) {
   let shown: string | undefined
 
   /** @throws {ClientError} */
-  async function pull() {
-    const [item, state] = await Promise.all([readItem(), readState()])
+  async function pull(signal: AbortSignal) {
+    const [item, state] = await Promise.all([readItem(signal), readState(signal)])
+    if (signal.aborted) return
     onState(state)
     setText(sent, item && state.item ? wordsOf(state.item) : '')
     recent.hidden = state.recent.length === 0
@@ -69,6 +70,7 @@ export function createItemView(onState: (state: State) => void) {
     const key = JSON.stringify(item ?? null)
     if (key === shown) return
     const views = item === undefined ? empty() : item.hasData ? await bytes(item) : text(item)
+    if (signal.aborted) return
     shown = key
     content.replaceChildren(...views)
   }

@@ -68,14 +68,11 @@ function start() {
   const send = createSendView(field?.value ?? '', () => live.lose())
   field = send.field
   const trouble = h('p', { class: 'trouble', role: 'status' })
-  const again = button(strings.again, () => {
-    showWay('trying')
-    live.reopen()
-  })
+  const again = button(strings.again, () => live.reopen())
   const away = h('section', { class: 'card', hidden: true }, trouble, again)
   const live = follow({
     open: (signal) => ask(DOOR, '/api/sse/clipboard', { signal }),
-    take: item.pull,
+    take: (_, signal) => item.pull(signal),
     look: item.pull,
     wayOf: (error) => {
       if (!(error instanceof ClientError)) throw error
@@ -84,6 +81,8 @@ function start() {
     maxDelayMs: MAX_DELAY_MS,
     onWay: (state) => {
       showWay(state)
+      // What was wrong stays in sight until an answer comes.
+      if (state === 'trying') return
       away.hidden = state !== 'away'
       setText(trouble, state === 'away' ? strings.failures.away : '')
       if (state === 'live') {

@@ -32,9 +32,9 @@ export interface Followed {
   /** Asks for the event stream. */
   readonly open: (signal: AbortSignal) => Promise<Response>
   /** Takes the data of an event. */
-  readonly take: (data: string) => Promise<void> | void
-  /** Gets what is current without the stream. */
-  readonly look: () => Promise<void>
+  readonly take: (data: string, signal: AbortSignal) => Promise<void> | void
+  /** Gets what is current without the stream. What comes after its signal is older than others. */
+  readonly look: (signal: AbortSignal) => Promise<void>
   readonly onWay: (way: Way) => void
   /** Says what such a failure means for the way; throws every other error. */
   readonly wayOf: (error: unknown) => 'away' | 'refused'
@@ -46,7 +46,7 @@ export interface Followed {
 export interface Following {
   /** Lets go for good. */
   end(): void
-  /** Looks again at once. */
+  /** Looks again at once, and says until then that it tries. */
   reopen(): void
   /** Looks again at once, and says that the daemon is away until then. */
   lose(): void
@@ -66,6 +66,8 @@ export function follow(followed: Followed): Following {
   let isEnded = false
   /** Since when this stream is live, unless the daemon does not answer right now. */
   let liveAt: number | undefined
+  /** Whether the last stream was live in the end. */
+  let wasLive = false
 
   async function open(): Promise<void> {
     close()
@@ -87,6 +89,7 @@ export function follow(followed: Followed): Following {
     if (way === 'refused') end()
     else timer = setTimeout(open, wasWell ? 0 : delayMs)
     delayMs = Math.min(delayMs * 1.7, maxDelayMs)
+    wasLive = wasWell
     onWay(wasWell ? 'trying' : way)
   }
 
@@ -95,13 +98,16 @@ export function follow(followed: Followed): Following {
     let since: number | undefined
     try {
       // Who does not answer this is away, and no stream is waited for to find out.
-      await look()
+      await look(signal)
+      if (signal.aborted) return 'trying'
+      if (wasLive) onWay('live')
       for await (const data of eventsOf(followed, signal)) {
         liveAt = undefined
-        await (data === undefined ? look() : take(data))
+        await (data === undefined ? look(signal) : take(data, signal))
+        if (signal.aborted) break
         delayMs = FIRST_DELAY_MS
-        if (signal.aborted) continue
         liveAt = since ??= Date.now()
+        wasLive = true
         onWay('live')
       }
       return 'trying'
@@ -115,16 +121,15 @@ export function follow(followed: Followed): Following {
     stream.abort()
   }
 
-  function reopen(): void {
+  function restart(until: Way): void {
+    if (isEnded) return
+    onWay(until)
     delayMs = FIRST_DELAY_MS
     void open()
   }
 
-  function lose(): void {
-    if (isEnded) return
-    onWay('away')
-    reopen()
-  }
+  const reopen = (): void => restart('trying')
+  const lose = (): void => restart('away')
 
   function end(): void {
     isEnded = true
