@@ -196,6 +196,28 @@ describe('sending from the panel', needs('chromium'), () => {
     panel.assertCalm()
   })
 
+  it('takes nothing for sent that somebody else has answered', async (t) => {
+    const { panel, phone } = await openWithPhone(t)
+    const { page } = panel
+    await phone.pushText('before')
+    const field = pushOf(panel).getByLabel('Text to send')
+    await field.fill('not lost')
+    for (const body of ['', '<!doctype html><title>Free Wi-Fi</title>', '{}', '[]', 'null']) {
+      await page.route('**/clipboard/Sync.json', (route) => route.fulfill({ status: 200, body }))
+      const answered = page.waitForResponse('**/clipboard/Sync.json')
+      await field.press('Control+Enter')
+      await answered
+      await pushOf(panel).getByRole('alert').getByText('clipgate does not answer.').waitFor()
+      assert.equal(await field.inputValue(), 'not lost', body)
+      await page.unroute('**/clipboard/Sync.json')
+    }
+    assert.equal((await phone.document())['text'], 'before')
+    await field.press('Control+Enter')
+    await pushOf(panel).getByText('The text was sent.').waitFor()
+    assert.equal((await phone.document())['text'], 'not lost')
+    panel.assertCalm()
+  })
+
   it('says why something was not sent', async (t) => {
     const args = ['--clipboard', 'none', '--max-file-bytes', '10']
     const panel = await openPanel(t, { args })

@@ -9,7 +9,7 @@
 import { ClientError } from '../../client/client-error.ts'
 import { FileUpload, type FileUploadOptions } from '../shared/file-upload.ts'
 import type { Member } from '../shared/members.ts'
-import { send, type Door } from '../shared/request.ts'
+import { parseAnswer, readPushed, send, type Door } from '../shared/request.ts'
 import type { Pairing, PanelState } from './state.ts'
 import { strings } from './strings.ts'
 
@@ -123,11 +123,10 @@ export async function pushFile(
 async function pushDocument(document: object) {
   const headers = { 'Content-Type': 'application/json' }
   const body = JSON.stringify(document)
-  expectGood(await ask('/clipboard/Sync.json', { method: 'PUT', body, headers }))
-}
-
-function expectGood({ ok, status }: Response) {
+  const answer = await ask('/clipboard/Sync.json', { method: 'PUT', body, headers })
+  const { ok, status } = answer
   if (!ok) throw new ApiError(strings.errors.notPushed(status), status)
+  await readPushed(answer).catch(failed)
 }
 
 /** The event stream, each of whose events is a state. */
@@ -155,12 +154,12 @@ async function askForState(path: string, init: RequestInit): Promise<Response> {
 /** Reads a state. The daemon that serves this page made it, so only its outline is checked. */
 export function parseState(text: string): PanelState {
   try {
-    const value = JSON.parse(text)
-    if (Array.isArray(value?.devices) && Array.isArray(value.status?.listeners)) return value
-  } catch {
-    // Another program is there by now, as far as this page is concerned.
+    return parseAnswer(text, ({ devices, status }) =>
+      [devices, status.listeners].every(Array.isArray),
+    )
+  } catch (error) {
+    return failed(error)
   }
-  return away()
 }
 
 /** The beginning of a recent text, or a picture; `undefined` when it is forgotten. */

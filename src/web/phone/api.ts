@@ -4,7 +4,14 @@ import { ClientError } from '../../client/client-error.ts'
 import type { ClipboardDocument } from '../../client/decode-document.ts'
 import { basicAuthorization } from '../../link/base64url.ts'
 import type { Member } from '../shared/members.ts'
-import { ask, unreachable, type Door } from '../shared/request.ts'
+import {
+  ask,
+  parseAnswer,
+  readPushed,
+  unreachable,
+  type Door,
+  type Parsed,
+} from '../shared/request.ts'
 import { base, stored } from './account.ts'
 
 /** Who says nothing for so long is not there. Files are another matter: `file-upload.ts`. */
@@ -67,20 +74,6 @@ export async function exchange(path: string, init: Init = {}) {
 /** As {@link exchange}. */
 async function readJson(path: string, isOurs: (value: Parsed) => boolean, init: Init = {}) {
   return parseAnswer(await (await exchange(path, init)).text(), isOurs)
-}
-
-/** An answer of a daemon or of anybody: a check looks at the outline of what it names. */
-type Parsed = ReturnType<typeof JSON.parse>
-
-/** Whatever else is answered comes from somebody else, such as a hotel. */
-function parseAnswer(text: string, isOurs: (value: Parsed) => boolean) {
-  try {
-    const value = JSON.parse(text)
-    if (isOurs(value)) return value
-  } catch {
-    // It is no JSON, or nothing that has members.
-  }
-  return unreachable()
 }
 
 const isString = (value: unknown) => typeof value === 'string'
@@ -160,5 +153,5 @@ export async function pushDocument(document: object, signal?: AbortSignal) {
   const answer = await (signal === undefined
     ? exchange('/Sync.json', init)
     : ask(DOOR, '/Sync.json', { ...init, signal }))
-  return parseAnswer(await answer.text().catch(() => ''), ({ contentId }) => isString(contentId))
+  return readPushed(answer)
 }

@@ -45,6 +45,34 @@ export async function ask(door: Door, path: string, init: RequestInit = {}): Pro
   throw refusalOf(response.status)
 }
 
+/** An answer of a daemon or of anybody: a check looks at the outline of what it names. */
+export type Parsed = ReturnType<typeof JSON.parse>
+
+/**
+ * Parses the JSON of an answer.
+ *
+ * @throws {ClientError} when it comes from somebody else, such as a hotel.
+ */
+export function parseAnswer(text: string, isOurs: (value: Parsed) => boolean): Parsed {
+  try {
+    const value = JSON.parse(text)
+    if (isOurs(value)) return value
+  } catch {
+    // It is no JSON, or nothing that has members.
+  }
+  return unreachable()
+}
+
+/**
+ * Reads what the daemon says of a document that it has taken.
+ *
+ * @throws {ClientError} when nobody says that it has.
+ */
+export async function readPushed(answer: Pick<Body, 'text'>): Promise<Parsed> {
+  const isOurs = ({ contentId }: Parsed): boolean => typeof contentId === 'string'
+  return parseAnswer(await answer.text().catch(unreachable), isOurs)
+}
+
 /** Browsers say nothing of use about why a request failed. */
 export function unreachable(): never {
   throw new ClientError('UNREACHABLE')
