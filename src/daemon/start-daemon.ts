@@ -22,6 +22,7 @@ import type { Admin } from '../ports/admin.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Panel } from '../ports/panel.ts'
 import { toUnusable } from '../storage/home/own-files.ts'
+import { openComputerId, secondHalf } from './computer-id.ts'
 import { chooseBaseUrl, listAddresses, loopbackUrl, readInterfaces } from './addresses.ts'
 import { formatBaseUrl, type HostPort } from './host-port.ts'
 import { Listeners } from './listeners.ts'
@@ -165,12 +166,13 @@ async function run(parts: Parts): Promise<Daemon> {
     if (left > 0) station.logger.warn('Files are not saved yet: the next start goes on', { left })
   })
   let tls: Tls | undefined
-  const trust: ForPhones['trust'] = (path, by) => tls?.trust(path, by)
+  const id = await openComputerId(station.directory.path, station.logger)
+  const trust: ForPhones['trust'] = (path, by) => secondHalf(id, path) ?? tls?.trust(path, by)
   const https = (): SecureWay | undefined => {
     const { urls = [], source } = tls?.status() ?? {}
     return urls.length === 0 ? undefined : { urls, needsTrust: source === 'local' }
   }
-  const { gateway, bound, cut } = await startGateway(parts, listeners, { recent, trust, https })
+  const { gateway, bound, cut } = await startGateway(parts, listeners, { id, recent, trust, https })
   tls = await openTls(settings, station, { listeners, gateway, plain: bound })
   cleanup.add(async () => tls?.close())
   const linkBase = () => chooseBaseUrl(bound, readInterfaces(), settings.publicUrl)
@@ -221,6 +223,7 @@ async function run(parts: Parts): Promise<Daemon> {
 
 /** The parts of pages for phones that only the daemon knows. */
 interface ForPhones {
+  readonly id: string
   readonly recent: RememberedItems
   readonly trust: NonNullable<GatewayOptions['trust']>
   readonly https: () => SecureWay | undefined
@@ -230,9 +233,10 @@ interface ForPhones {
 async function startGateway(
   { settings, station, desktop, cleanup }: Parts,
   listeners: Listeners,
-  { recent, trust, https }: ForPhones,
+  { id, recent, trust, https }: ForPhones,
 ): Promise<Pick<Running, 'gateway' | 'bound'> & { readonly cut: () => number }> {
   const computer = {
+    id,
     // macOS puts `.local` behind the name that people know, and networks a domain.
     name: hostname().split('.')[0] ?? '',
     recent,

@@ -56,6 +56,11 @@ export interface ReceivedPlace {
 
 /** The machine, for the people who have its phone page open. */
 export interface Computer {
+  /**
+   * By what phones know it again where they are refused: {@link GatewayOptions.trust} gives the
+   * second half to whoever has the first.
+   */
+  readonly id?: string | undefined
   readonly name: string
   readonly recent: Pick<RecentItems, 'list' | 'senderOf'>
   /** Whether phones get the recent items. */

@@ -28,6 +28,7 @@ export function phoneStateRoutes(ports: StatePorts): readonly Route<Device>[] {
       const item = latest.current?.item
       const sender = item && computer?.recent.senderOf(item)
       return json({
+        id: computer?.id,
         name: computer?.name,
         paused: computer?.isPaused() ?? false,
         https: computer?.https?.(),

@@ -413,6 +413,7 @@ async function asAfterBoot({ folders, files }: DiskState): Promise<DiskState> {
 
 const KNOWN_NAMES = [
   'blobs',
+  'computer.id',
   'control.token',
   'devices.json',
   'item.json',

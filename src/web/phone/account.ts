@@ -6,7 +6,12 @@
 
 import { decodeBase64url, encodeBase64url } from '../../link/base64url.ts'
 
-export type Account = { readonly user: string; readonly password: string }
+export interface Account {
+  readonly user: string
+  readonly password: string
+  /** The id of the computer that has accepted them. */
+  readonly id?: string | undefined
+}
 
 /** Kept besides, for browsers that keep nothing. */
 let known: Account | undefined
@@ -40,10 +45,11 @@ export function takeAccount(): Account | 'damaged' | undefined {
   return account
 }
 
-/** Keeps the credentials that came in the address in the browser. */
-export function keepAccount() {
-  if (!isNew) return
+/** Keeps the credentials in the browser, and which computer has accepted them. */
+export function keepAccount(id = known?.id) {
+  if (known === undefined || (!isNew && id === known.id)) return
   isNew = false
+  known = { ...known, id }
   withStorage((storage) => storage.setItem(KEY, JSON.stringify(known)))
 }
 
@@ -100,9 +106,10 @@ function decode(payload: string): Account | undefined {
 }
 
 function accountOf(value: Partial<Record<keyof Account, unknown>> | null): Account | undefined {
-  const { user, password } = value ?? {}
+  const { user, password, id } = value ?? {}
   if (typeof user !== 'string' || typeof password !== 'string') return undefined
-  return user === '' || password === '' ? undefined : { user, password }
+  if (user === '' || password === '') return undefined
+  return { user, password, id: typeof id === 'string' ? id : undefined }
 }
 
 /** @returns Nothing where the browser refuses its storage to pages. */

@@ -6,8 +6,10 @@ import { basicAuthorization } from '../../link/base64url.ts'
 import type { Member } from '../shared/members.ts'
 import {
   ask,
+  ELSEWHERE,
   parseAnswer,
   readPushed,
+  request,
   unreachable,
   type Door,
   type Parsed,
@@ -28,11 +30,25 @@ type Init = RequestInit & { body?: string }
 /** The daemon, and this phone. */
 export const DOOR: Door = {
   base,
-  authorization() {
+  async authorization(signal) {
+    if (isDoubtful) await assertSame(signal)
     const account = stored()
     if (account === undefined) throw new ClientError('UNAUTHORIZED')
     return basicAuthorization(account.user, account.password)
   },
+  assertSame,
+}
+
+/** Whether another daemon was found there, which gets neither credentials nor files again. */
+let isDoubtful = false
+
+async function assertSame(signal: AbortSignal | null = null) {
+  const { id } = stored() ?? {}
+  if (id === undefined) return
+  const half = id.length / 2
+  const answer = await request(`${base}/phone/trust/${id.slice(0, half)}`, { signal })
+  isDoubtful = (await answer.text().catch(unreachable)) !== id.slice(half)
+  if (isDoubtful) throw new ClientError('UNREACHABLE', { reason: ELSEWHERE })
 }
 
 /**
@@ -80,6 +96,8 @@ const isString = (value: unknown) => typeof value === 'string'
 
 /** The facts besides the item. Names are empty where nobody knows them. */
 export interface State {
+  /** That of the computer. */
+  readonly id?: string
   readonly name?: string
   readonly paused: boolean
   /** Where the page is served with HTTPS, if it is. */
@@ -104,7 +122,8 @@ export interface Recent extends Sent, Pick<ClipboardDocument, 'type' | 'dataName
 
 /** Reads the state. */
 export function readState(signal: AbortSignal): Promise<State> {
-  const isState = ({ recent }: Parsed) => recent.every(({ id }: Parsed) => isString(id))
+  const isState = ({ id = '', recent }: Parsed) =>
+    [{ id }, ...recent].every((one: Parsed) => isString(one.id))
   return readJson('/phone/state', isState, { signal })
 }
 

@@ -15,7 +15,7 @@ import {
 } from './account.ts'
 import { ClientError } from '../../client/client-error.ts'
 import { DOOR, type State } from './api.ts'
-import { ask } from '../shared/request.ts'
+import { ask, failureOf } from '../shared/request.ts'
 import { button, h, setText } from '../shared/dom.ts'
 import { createItemView } from './item.ts'
 import { follow, type Way } from '../shared/follow.ts'
@@ -59,7 +59,10 @@ function start() {
   if (account === 'damaged') return farewell(strings.damaged, strings.scanHint)
   if (account === undefined) return farewell(strings.scan, strings.scanHint)
   const paused = h('p', { class: 'card trouble', role: 'status', hidden: true }, strings.paused)
+  let trouble: 'away' | 'elsewhere' = 'away'
   const item = createItemView((state) => {
+    keepAccount(state.id)
+    trouble = 'away'
     setText(title, state.name || 'clipgate')
     paused.hidden = !state.paused
     secure.show(state.https)
@@ -67,16 +70,18 @@ function start() {
   const secure = createSecureView(account)
   const send = createSendView(field?.value ?? '', () => live.lose())
   field = send.field
-  const trouble = h('p', { class: 'trouble', role: 'status' })
+  const why = h('p', { class: 'trouble', role: 'status' })
   const again = button(strings.again, () => live.reopen())
-  const away = h('section', { class: 'card', hidden: true }, trouble, again)
+  const away = h('section', { class: 'card', hidden: true }, why, again)
   const live = follow({
     open: (signal) => ask(DOOR, '/api/sse/clipboard', { signal }),
     take: (_, signal) => item.pull(signal),
     look: item.pull,
     wayOf: (error) => {
       if (!(error instanceof ClientError)) throw error
-      return error.code === 'UNAUTHORIZED' ? 'refused' : 'away'
+      const failure = failureOf(error)
+      trouble = failure === 'elsewhere' ? failure : 'away'
+      return failure === 'refused' ? failure : 'away'
     },
     maxDelayMs: MAX_DELAY_MS,
     onWay: (state) => {
@@ -84,11 +89,8 @@ function start() {
       // What was wrong stays in sight until an answer comes.
       if (state === 'trying') return
       away.hidden = state !== 'away'
-      setText(trouble, state === 'away' ? strings.failures.away : '')
-      if (state === 'live') {
-        keepAccount()
-        send.showBack()
-      }
+      setText(why, state === 'away' ? strings.failures[trouble] : '')
+      if (state === 'live') send.showBack()
       if (state !== 'refused') return
       // Another code was accepted before, or in another tab.
       if (takeOthers()) return start()

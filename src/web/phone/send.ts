@@ -7,7 +7,7 @@
 import { batchHeaders, newBatch } from '../../client/batch.ts'
 import { ClientError, mayPass } from '../../client/client-error.ts'
 import { button, h, inOrder, setText } from '../shared/dom.ts'
-import { failureOf } from '../shared/request.ts'
+import { failureOf, type Failure } from '../shared/request.ts'
 import { FileUpload, type Progress } from '../shared/file-upload.ts'
 import { heldBy, Persistence, type Held } from '../shared/persistence.ts'
 import { formatBytes } from '../shared/language.ts'
@@ -16,6 +16,9 @@ import { strings, type Pushed } from './strings.ts'
 
 /** The computer takes no more uploads in one batch. */
 const MAX_TOGETHER = 500
+
+/** The kinds of failure where the computer has not heard of a text. */
+const UNHEARD: readonly Failure[] = ['away', 'elsewhere']
 
 /** Whatever the computer gives up again and again has no room there. */
 const MAX_LOSSES = 4
@@ -92,7 +95,7 @@ export function createSendView(text: string, onAway: () => void) {
     setText(note, wordsOf(failure))
     const isPassing = failure !== undefined && mayPass(failure)
     setText(send, isPassing ? strings.again : strings.send)
-    if (failure !== undefined && failureOf(failure) === 'away') onAway()
+    if (failure !== undefined && UNHEARD.includes(failureOf(failure))) onAway()
     // Words that were typed meanwhile stay.
     if (failure === undefined && field.value === text) field.value = ''
   }
@@ -163,7 +166,8 @@ export function createSendView(text: string, onAway: () => void) {
 
   /** The computer is there again, and did not take a text meanwhile. */
   function showBack() {
-    if (note.textContent === strings.failures.away) setText(note, strings.unsent)
+    const isUnheard = UNHEARD.some((kind) => note.textContent === strings.failures[kind])
+    if (isUnheard) setText(note, strings.unsent)
   }
 
   function picker(label: string, how: Readonly<Record<string, string | boolean>>) {

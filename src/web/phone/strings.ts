@@ -90,6 +90,7 @@ const english = {
   removed: 'This phone was disconnected on the computer',
   failures: {
     away: 'The computer does not answer. Is it on, and is this phone in the same network?',
+    elsewhere: 'Another clipgate has this address now. Scan a new code on your computer.',
     refused: 'This phone was disconnected on the computer.',
     gone: 'Something newer is on the clipboard.',
     tooLarge: 'That is too large for the computer.',
@@ -175,6 +176,7 @@ const chinese: typeof english = {
   removed: '电脑已断开此手机',
   failures: {
     away: '电脑没有响应。电脑开机了吗？手机是否在同一网络中？',
+    elsewhere: '此地址现在属于另一个 clipgate。请在您的电脑上扫描新的二维码。',
     refused: '电脑已断开此手机。',
     gone: '剪贴板上已有更新的内容。',
     tooLarge: '内容太大，电脑无法接收。',

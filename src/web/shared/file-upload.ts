@@ -5,10 +5,10 @@
  * @module
  */
 
-import { ClientError, mayPass, refusalOf } from '../../client/client-error.ts'
+import { ClientError, mayPass } from '../../client/client-error.ts'
 import type { Outgoing } from '../../client/exchange.ts'
 import { ResumableUpload } from '../../client/resumable-upload.ts'
-import { failureOf, ask, type Door } from './request.ts'
+import { ask, failureOf, refuse, type Door } from './request.ts'
 import { heldBy, Persistence, type Held } from './persistence.ts'
 
 /** A file that the daemon gives up again and again has no room there. */
@@ -96,19 +96,20 @@ export class FileUpload {
   }
 
   /** Sends the bytes. `fetch` does not tell how far it is. */
-  #transfer({ method, path, headers, signal }: Outgoing, body: Blob): Promise<Headers> {
-    const { base, authorization } = this.#options.door
+  async #transfer({ method, path, headers, signal }: Outgoing, body: Blob): Promise<Headers> {
+    const { door } = this.#options
     const { offset } = this.#upload
-    const startedAt = Date.now()
     this.#sent = offset
     this.#speed = 0
+    const Authorization = await door.authorization(signal)
+    const startedAt = Date.now()
     this.#tell('sending')
     return new Promise((resolve, reject) => {
       // It may have been cancelled while an answer was on its way.
       if (signal?.aborted) throw new ClientError('UNREACHABLE')
       const request = new XMLHttpRequest()
-      request.open(method, base + path)
-      const all = { ...headers, Authorization: authorization() }
+      request.open(method, door.base + path)
+      const all = { ...headers, Authorization }
       for (const [name, value] of Object.entries(all)) request.setRequestHeader(name, value)
       request.upload.addEventListener('progress', ({ loaded }) => {
         const seconds = (Date.now() - startedAt) / 1000
@@ -119,8 +120,10 @@ export class FileUpload {
       })
       request.addEventListener('loadend', () => {
         const { status } = request
+        const type = request.getResponseHeader('Content-Type')
         if (status >= 200 && status < 300) resolve(new Headers())
-        else reject(status === 0 ? new ClientError('UNREACHABLE') : refusalOf(status))
+        else if (status === 0) reject(new ClientError('UNREACHABLE'))
+        else resolve(refuse(door, status, type, signal))
       })
       signal?.addEventListener('abort', () => request.abort())
       request.send(body)

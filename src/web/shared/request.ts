@@ -13,10 +13,20 @@ export interface Door {
   /**
    * The value of the `Authorization` header.
    *
-   * @throws {ClientError} `UNAUTHORIZED` when there are no credentials any more.
+   * @throws {ClientError} `UNAUTHORIZED` when there are no credentials any more; as
+   *   {@link assertSame} where another daemon was found.
    */
-  authorization(): string
+  authorization(signal?: AbortSignal | null): string | Promise<string>
+  /**
+   * Makes sure that the daemon there is the one that accepted these credentials before.
+   *
+   * @throws {ClientError} `UNREACHABLE`, for the reason {@link ELSEWHERE} where it is another one.
+   */
+  assertSame?(signal?: AbortSignal | null): Promise<void>
 }
+
+/** The reason where another daemon answers: the one that is meant is not reached. */
+export const ELSEWHERE = 'elsewhere'
 
 /**
  * Sends a request, and waits for as long as its signal lets it. No dialog of the browser asks for a
@@ -30,19 +40,40 @@ export async function send(
   path: string,
   init: RequestInit = {},
 ): Promise<Response> {
-  const headers = { ...init.headers, Authorization: authorization() }
+  const headers = { ...init.headers, Authorization: await authorization(init.signal) }
+  return request(base + path, { ...init, headers })
+}
+
+/** As {@link send}, in nobody's name. */
+export function request(url: string, init: RequestInit): Promise<Response> {
   const always = { cache: 'no-store', credentials: 'omit', redirect: 'error' } as const
-  return fetch(base + path, { ...init, ...always, headers }).catch(unreachable)
+  return fetch(url, { ...init, ...always }).catch(unreachable)
 }
 
 /** As {@link send}. @returns An answer of success. */
 export async function ask(door: Door, path: string, init: RequestInit = {}): Promise<Response> {
   const response = await send(door, path, init)
-  if (response.ok) return response
-  // Only the daemon can say that it does not know these credentials any more.
-  const isProblem = response.headers.get('Content-Type') === 'application/problem+json'
-  if (response.status === 401 && !isProblem) unreachable()
-  throw refusalOf(response.status)
+  const { ok, status, headers } = response
+  return ok ? response : refuse(door, status, headers.get('Content-Type'), init.signal)
+}
+
+/**
+ * Throws the refusal that a status is. Only the daemon that has accepted credentials can say that
+ * it does not know them any more: somebody else may have its address by now.
+ *
+ * @throws {ClientError}
+ */
+export async function refuse(
+  { assertSame }: Door,
+  status: number,
+  type: string | null,
+  signal: AbortSignal | null | undefined,
+): Promise<never> {
+  if (status === 401) {
+    if (type !== 'application/problem+json') unreachable()
+    await assertSame?.(signal)
+  }
+  throw refusalOf(status)
 }
 
 /** An answer of a daemon or of anybody: a check looks at the outline of what it names. */
@@ -81,6 +112,7 @@ export function unreachable(): never {
 /** The kind of a failure: the name of its words on each page. */
 export type Failure =
   | 'away'
+  | 'elsewhere'
   | 'refused'
   | 'gone'
   | 'tooLarge'
@@ -105,7 +137,8 @@ const FAILURES: Readonly<Record<number, Failure>> = {
 }
 
 /** The kind of a failure. */
-export function failureOf({ code, status = 0 }: ClientError): Failure {
+export function failureOf({ code, status = 0, reason }: ClientError): Failure {
+  if (reason === ELSEWHERE) return 'elsewhere'
   if (code === 'UNREACHABLE' || code === 'TIMEOUT') return 'away'
   if (code === 'SOURCE_UNREADABLE') return 'unreadable'
   if (code === 'UNAUTHORIZED') return 'refused'

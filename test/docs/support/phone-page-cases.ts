@@ -3,6 +3,7 @@
  * @module
  */
 
+import { secondHalf } from '../../../src/daemon/computer-id.ts'
 import { createAuthority } from '../../../src/tls/authority.ts'
 import { trustFiles } from '../../../src/tls/trust-page.ts'
 import { zipOf } from '../../support/make-zip.ts'
@@ -52,6 +53,12 @@ const TRUSTED: CaseOf = {
   request: { isAnonymous: true },
 }
 
+const KNOWN: CaseOf = {
+  options: { trust: (path) => secondHalf('12', path) },
+  request: { isAnonymous: true },
+  params: { name: '1' },
+}
+
 export const PHONE_PAGE_CASES: readonly Case[] = [
   ...withHead([
     ...casesOf('getPhonePage', [
@@ -67,6 +74,7 @@ export const PHONE_PAGE_CASES: readonly Case[] = [
       [200, 'with the page for a test', TRUSTED],
       [200, 'with the certificate', { ...TRUSTED, params: { name: 'clipgate.crt' } }],
       [200, 'with the profile', { ...TRUSTED, params: { name: 'clipgate.mobileconfig' } }],
+      [200, 'with half an id', KNOWN],
       ['NOT_FOUND', 'where there is none of that name', { ...TRUSTED, params: { name: 'x' } }],
     ]),
     ...downloadCases('getByTicket').map((one) => ({ ...one, ...BY_TICKET })),
