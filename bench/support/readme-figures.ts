@@ -7,6 +7,8 @@
 
 import { HEADING } from './print-rows.ts'
 
+const FLOOR: number = HEADING.indexOf('floor')
+
 const MARKED = /\d[\d.]*(?: [a-zµ/%]+)?<!--([^:>]+):(measured|baseline|ratio)-->/gi
 
 /** What only a run can know. */
@@ -22,7 +24,8 @@ export function updateFigures(page: string, rows: readonly (readonly string[])[]
   const [bare] = BARE.exec(page) ?? []
   if (bare !== undefined) throw new Error(`"${bare}" is of no run: no row is named behind it`)
   return page.replace(MARKED, (_, budget: string, column: string) => {
-    const row = rows.find(([name]) => name === budget)
+    // Comparisons with the servers of others have its name, and no floor.
+    const row = rows.find((cells) => cells[0] === budget && cells[FLOOR] !== '')
     const [figure = ''] = row?.[HEADING.indexOf(column)]?.split(' ±') ?? []
     if (figure === '') throw new Error(`The run has no "${column}" of "${budget}"`)
     return `${figure}<!--${budget}:${column}-->`

@@ -17,13 +17,14 @@ it('README.md has the figures of bench/results/latest.md', () => {
 
 describe('updateFigures()', () => {
   const rows = [
-    ['B1', 'a poll', '900 req/s ±1%', '1000 req/s ±2%', 'bare', '0.90 ±1%', '', '', ''],
+    ['B1', 'a poll', '700 req/s', '10 req/s', 'a server of others', '70', '', '', ''],
+    ['B1', 'a poll', '900 req/s ±1%', '1000 req/s ±2%', 'bare', '0.90 ±1%', '0.85', '0.97', ''],
     ['B1', 'its processor time', '17.8 µs', '', '', '', '', '', ''],
-    ['B11 probe', 'a probe', '1.8 ms ±49%', '', '', '', '', '', ''],
-    ['B7', 'a download', '', '', '', '', '', '', 'skipped: needs nginx'],
+    ['B11 probe', 'a probe', '1.8 ms ±49%', '', '', '', '50', '15', ''],
+    ['B7', 'a download', '', '', '', '', '0.6', '0.9', 'skipped: needs nginx'],
   ]
 
-  it('replaces what is of another run, and nothing else', () => {
+  it('replaces what is of another run by what the budget is about, and nothing else', () => {
     const page = (poll: string, bare: string, ratio: string, probe: string) =>
       `Since 2019, ${poll}<!--B1:measured-->, ${ratio}<!--B1:ratio--> of ${bare}<!--B1:baseline-->,
        in ${probe}<!--B11 probe:measured-->, of 112 MiB.`
