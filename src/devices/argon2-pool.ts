@@ -97,8 +97,8 @@ export class Argon2Pool implements ThreadOwner {
   /**
    * Derives a tag. Urgent jobs are what the owner asks for: they go first and wait for ever. The
    * others are what anybody on the network can ask for: they are refused when the queue has no
-   * room for them, or when they have waited in it for 3 s, 10 s in the place of a device where it
-   * was seen last. All are refused where no worker runs and a limit on memory has no room for one:
+   * room for them, or when they have waited in it for 3 s, 10 s for a device where it was seen
+   * last. All are refused where no worker runs and a limit on memory has no room for one:
    * the kernel would end the program.
    *
    * @throws {DomainError} `VERIFIER_BUSY`.
@@ -148,7 +148,8 @@ export class Argon2Pool implements ThreadOwner {
   }
 
   #wait(pending: Waiting, place: Place): void {
-    const waitMs = this.#waiting.isKept(place) ? MAX_KEPT_WAIT_MS : MAX_WAIT_MS
+    const isUsual = place.reservation?.isAtUsualNetwork === true
+    const waitMs = isUsual ? MAX_KEPT_WAIT_MS : MAX_WAIT_MS
     pending.stopWaiting = this.#clock.after(waitMs, () => {
       if (this.#waiting.delete(pending)) pending.reject(busyError())
     })

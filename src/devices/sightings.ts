@@ -96,7 +96,8 @@ function learn(known: Learnt, told: Readonly<Learnt>): boolean {
 
 function learnOne<Key extends keyof Learnt>(known: Learnt, told: Learnt, key: Key): boolean {
   const value = told[key]
-  if (value === undefined || value === known[key]) return false
+  // Nothing is learnt from what everybody does.
+  if (value === undefined || value === (known[key] ?? false)) return false
   known[key] = value
   return true
 }

@@ -53,11 +53,6 @@ export class VerificationQueue<Item extends NonNullable<unknown>> {
     return this.#rows.reduce((size, row) => size + row.size, 0)
   }
 
-  /** Whether there is a place that is kept for a device where it was seen last. */
-  isKept({ reservation }: Place): boolean {
-    return reservation?.isAtUsualNetwork === true && !this.#usual.has(reservation.username)
-  }
-
   /** @returns The item that does not wait any longer, if there was no room. */
   add(item: Item, { lane, comesAgain, reservation }: Place): Item | undefined {
     if (reservation !== undefined) {

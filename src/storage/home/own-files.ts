@@ -8,12 +8,14 @@ import { constants, type Stats } from 'node:fs'
 import { chmod, lstat, open, stat, unlink, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { DomainError } from '../../core/domain-error.ts'
-import { PRIVATE_FILE_MODE, syncFolder, writeFileAtomically } from '../../lib/atomic-file.ts'
 import {
   makePrivateFolder,
   makePrivateFolders,
+  PRIVATE_FILE_MODE,
   PRIVATE_FOLDER_MODE,
-} from '../../lib/private-folder.ts'
+  syncFolder,
+  writeFileAtomically,
+} from '../../lib/atomic-file.ts'
 import { codeOf } from '../../lib/system-error.ts'
 import { decodeUtf8, withoutByteOrderMark } from '../../lib/utf8.ts'
 import type { PrivateFile } from '../../ports/private-file.ts'

@@ -86,11 +86,9 @@ export class UploadFacts {
 
   /** Notes another upload, whose place it has and whose document may be on its way. */
   replace({ staged: other }: UploadFacts): void {
-    const { staged } = this
-    if (staged === undefined || other === undefined) return
-    const known = [...(other.replaced ?? []), ...(staged.replaced ?? [])]
-    const replaced = [other.blob.digests.sha256, ...known].slice(0, MAX_REPLACED)
-    this.staged = { ...staged, replaced }
+    if (this.staged === undefined || other === undefined) return
+    const replaced = [other.blob.digests.sha256, ...(other.replaced ?? [])].slice(0, MAX_REPLACED)
+    this.staged = { ...this.staged, replaced }
   }
 
   /** @throws The reason for which it has to end. */
