@@ -1,20 +1,15 @@
 /**
  * Has what others send saved as files, outside of the data directory. It is kept until then: what
- * a stop or a crash cuts short, and what fails, begins again at the next start.
+ * a stop or a crash cuts short begins again at the next start.
  * @module
  */
 
-import { GIB } from '../core/limits.ts'
 import type { Clock } from '../lib/clock.ts'
 import { describeFailure } from '../lib/describe-failure.ts'
 import type { LatestItem, StoredItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
 
-/** Items whose saving failed that are kept for the next start, and the bytes of all of them. */
-const MAX_FAILED = 32
-const MAX_FAILED_BYTES: number = GIB
-
-/** Saves the files of an item; resolves when they are on the disk. Files that are there stay. */
+/** Saves the files of an item; resolves when they are there. Files that are there stay. */
 export type SaveFiles = (stored: StoredItem) => Promise<unknown>
 
 interface FileSavesDeps {
@@ -30,8 +25,6 @@ export class FileSaves {
   readonly #deps: FileSavesDeps
   readonly #underWay = new Set<Promise<boolean>>()
   readonly #save: SaveFiles
-  /** Oldest first. */
-  #failed: readonly StoredItem[] = []
   #isEnded = false
 
   /** Saves what is left from before a restart, too. */
@@ -47,9 +40,8 @@ export class FileSaves {
   }
 
   /**
-   * Saves an item that is among the unsaved ones. A failure is logged, and the next start tries
-   * again. There is no telling whether there will ever be room: where too much has failed, the
-   * oldest is given up, and never the newest.
+   * Saves an item that is among the unsaved ones. A failure is logged, and is the end of it: there
+   * is no telling whether there will ever be room.
    *
    * @returns Whether its files are there.
    */
@@ -93,38 +85,13 @@ export class FileSaves {
       const { type } = stored.item
       logger.error('Cannot save what was sent', { type, ...describeFailure(error) })
     }
-    const over = this.#takeSame(stored)
-    over.push(...(isSaved ? [stored] : this.#keepFailed(stored)))
     try {
       await alone(async () => {
-        for (const one of over) if (!this.#isEnded) await latest.endSaving(one)
+        if (!this.#isEnded) await latest.endSaving(stored)
       })
     } catch (error) {
       logger.error('Cannot note that files were saved', { ...describeFailure(error) })
     }
     return isSaved
-  }
-
-  /** @returns Those that failed before of the same file, which has come again. */
-  #takeSame({ item: { contentHash, dataName } }: StoredItem): StoredItem[] {
-    const same = this.#failed.filter(({ item }) => {
-      return item.contentHash === contentHash && item.dataName === dataName
-    })
-    this.#failed = this.#failed.filter((one) => !same.includes(one))
-    return same
-  }
-
-  /** @returns Those that are given up. */
-  #keepFailed(newest: StoredItem): readonly StoredItem[] {
-    let bytes = newest.item.size
-    const kept = [newest]
-    for (const one of this.#failed.toReversed()) {
-      bytes += one.item.size
-      if (kept.length === MAX_FAILED || bytes > MAX_FAILED_BYTES) break
-      kept.unshift(one)
-    }
-    const over = this.#failed.filter((one) => !kept.includes(one))
-    this.#failed = kept
-    return over
   }
 }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { watch } from 'node:fs'
-import { mkdir, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { type DaemonProcess, startDaemonProcess } from '../support/daemon-process.ts'
@@ -128,25 +128,5 @@ describe('files that a phone was told have arrived', () => {
     assert.doesNotMatch(daemon.log(), /mp4|Cannot save/)
     await start()
     await holds(films)
-  })
-
-  it('are saved by the next start when there was no folder for them', async (t) => {
-    const { received, start, holds } = await setUp(t)
-    await rmdir(received)
-    // No folder can be made here.
-    await writeFile(received, '')
-    const films = { 'a.mp4': randomBytes(1000), 'b.mp4': randomBytes(1000) }
-    const daemon = await start([], ['Phone'])
-    const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
-    for (const [name, bytes] of Object.entries(films)) await phone.pushFile('File', name, bytes)
-    const failures = () => daemon.stderr().match(/Cannot save what was sent/g) ?? []
-    while (failures().length < 2) await phone.document()
-    assert.equal(await daemon.stop(), 0)
-    await rm(received)
-    await mkdir(received, { mode: 0o700 })
-    const next = await start()
-    await holds(films)
-    assert.equal(await next.stop(), 0)
-    assert.equal((await readdir(join(next.folder, 'data', 'blobs'))).length, 1)
   })
 })

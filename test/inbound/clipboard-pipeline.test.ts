@@ -7,7 +7,7 @@ import { FileSaves } from '../../src/inbound/file-saves.ts'
 import type { Change } from '../../src/ports/change-feed.ts'
 import type { InboundItem } from '../../src/ports/inbound-pipeline.ts'
 import type { StoredItem } from '../../src/ports/latest-item.ts'
-import { GIB, MAX_NAME_TEXT_BYTES } from '../../src/core/limits.ts'
+import { MAX_NAME_TEXT_BYTES } from '../../src/core/limits.ts'
 import { only } from '../../src/lib/read-bytes.ts'
 import { Semaphore } from '../../src/lib/semaphore.ts'
 import { openTestStorage } from '../storage/support/open-stores.ts'
@@ -488,21 +488,10 @@ describe('what is to be saved as files', () => {
     const push = async (name: string, more?: Partial<InboundItem>) => {
       await daemon.pushFile(name, `bytes of ${name}`, more)
     }
-    /** @returns The names of what the next start saves. */
-    const restart = async (): Promise<readonly string[]> => {
-      const saved: string[] = []
-      const queue = new Semaphore(1)
-      const alone = (work: () => Promise<void>) => queue.run(work)
-      const next = new FileSaves({ latest, logger, clock, alone }, async (one) => {
-        saved.push(one.item.dataName)
-      })
-      assert.equal(await next.end(1000), 0)
-      return saved
-    }
-    return { ...daemon, asked, names, push, restart, saves }
+    return { ...daemon, asked, names, push, saves }
   }
 
-  it('is every file that others send; its bytes stay until it is saved', async (t) => {
+  it('is every file that others send; its bytes stay until it is saved, or cannot be', async (t) => {
     const {
       push,
       describe: say,
@@ -523,8 +512,8 @@ describe('what is to be saved as files', () => {
     assert.equal((await counts())[0], 3)
     asked[1]?.end(new Error('no room'))
     asked[0]?.end()
-    assert.equal(await saves.end(1000), 1)
-    assert.deepEqual([names(), (await counts())[0]], [['two'], 2])
+    assert.equal(await saves.end(1000), 0)
+    assert.equal((await counts())[0], 1)
     const errors = logger.lines.filter(({ level }) => level === 'error')
     assert.deepEqual(
       errors.map(({ message, fields }) => [message, fields['reason']]),
@@ -533,7 +522,7 @@ describe('what is to be saved as files', () => {
   })
 
   it('is counted when there is no time for it, stays, and is saved at the next start', async (t) => {
-    const { push, asked, names, clock, inbound, saves, restart } = await saving(t)
+    const { push, asked, names, clock, inbound, latest, saves } = await saving(t)
     await push('one')
     await push('two')
     const ended = saves.end(1000)
@@ -545,54 +534,17 @@ describe('what is to be saved as files', () => {
     await inbound.close()
     assert.deepEqual([names(), asked.length], [['one', 'two', 'three'], 2])
 
-    assert.deepEqual(await restart(), ['one', 'two', 'three'])
-    assert.deepEqual(names(), [])
-  })
-
-  it('is saved at the next start where it could not be, once, however often it came', async (t) => {
-    const { push, asked, names, counts, saves, restart, clock } = await saving(t)
-    for (const name of ['one', 'two', 'one', 'three']) {
-      await push(name)
-      clock.advance(1000)
-    }
-    for (const { end } of asked.slice(0, 3)) end(new Error('no folder'))
-    asked[3]?.end()
-    assert.equal(await saves.end(1000), 2)
-    assert.deepEqual([names(), (await counts())[0]], [['two', 'one'], 3])
-    assert.deepEqual(await restart(), ['two', 'one'])
-    assert.deepEqual([names(), (await counts())[0]], [[], 1])
-  })
-
-  it('is given up where it fails and fails, but for the newest 32 items and a GiB', async (t) => {
-    const { push, asked, names, saves, latest, logger, clock } = await saving(t)
-    const pushed = Array.from({ length: 34 }, (_, index) => `file ${index}`)
-    for (const name of pushed) await push(name)
-    // One after the other, as they came.
-    for (const { end } of asked) end(new Error('no folder'))
-    await saves.end(1000)
-    assert.deepEqual(names(), pushed.slice(2))
-
-    // The newest stays whatever its size, and of the others as much as there is room for.
-    for (const [sizes, expected] of [
-      [
-        [GIB / 4, GIB / 2, GIB / 4, GIB / 2],
-        [2, 3],
-      ],
-      [[1, 1, 2 * GIB], [2]],
-    ] as const) {
-      const [stored] = latest.unsaved
-      assert.ok(stored !== undefined)
-      const unsaved: readonly StoredItem[] = sizes.map((size, index) => {
-        return { ...stored, item: { ...stored.item, size, dataName: `film ${index}` } }
-      })
-      const ended = new Set<StoredItem>()
-      const endSaving = async (one: StoredItem) => void ended.add(one)
-      const alone = (work: () => Promise<void>) => work()
-      const fails = () => Promise.reject(new Error('no folder'))
-      await new FileSaves({ latest: { unsaved, endSaving }, logger, clock, alone }, fails).end(1000)
-      const left = [...unsaved.keys()].filter((index) => !ended.has(unsaved[index] ?? stored))
-      assert.deepEqual(left, expected)
-    }
+    const saved: string[] = []
+    const queue = new Semaphore(1)
+    const alone = (work: () => Promise<void>) => queue.run(work)
+    const next = new FileSaves(
+      { latest, logger: new CaptureLogger(), clock, alone },
+      async (one) => {
+        saved.push(one.item.dataName)
+      },
+    )
+    assert.equal(await next.end(1000), 0)
+    assert.deepEqual(saved, ['one', 'two', 'three'])
   })
 
   it('is nothing where files are not saved', async (t) => {
