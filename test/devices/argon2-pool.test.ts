@@ -119,7 +119,7 @@ describe('Argon2Pool', () => {
     assert.equal((await pool.derive(JOB, PLACE)).length, 32)
   })
 
-  // Protocol: 10 s where its device was seen last
+  // Protocol: 10 s where seen last
   it('lets a device wait longer where it was seen last, and then refuses it, too', async (t) => {
     const { clock, pool } = openPool(t)
     const running = pool.derive(JOB, PLACE)
