@@ -26,8 +26,6 @@ import { Upload, type UploadDeps } from './upload.ts'
 /** Files that stay open, with their hashing, while no bytes come; each takes a descriptor. */
 const MAX_OPEN = 32
 
-type ItemActivation = Pick<Item, 'activatedAt' | 'contentId'>
-
 interface DiskStagingAreaOptions {
   /** The folder of the records, which exists and is ours alone. */
   readonly folder: string
@@ -146,7 +144,11 @@ export class DiskStagingArea implements StagingArea {
     return this.#waitingAs(deviceId, dataName)?.staged
   }
 
-  async bind(deviceId: string, dataName?: string, current?: ItemActivation): Promise<void> {
+  async bind(
+    deviceId: string,
+    dataName?: string,
+    current?: Pick<Item, 'activatedAt' | 'contentId'>,
+  ): Promise<void> {
     // One that still comes may be what a newer one was begun for.
     const all = dataName === undefined ? this.#waitingOf(deviceId) : this.#of(deviceId)
     const older = all.filter((one) => {
@@ -358,7 +360,7 @@ export class DiskStagingArea implements StagingArea {
 }
 
 /** Names an activation. */
-function keyOf(item: ItemActivation | undefined): string {
+function keyOf(item: Parameters<DiskStagingArea['bind']>[2]): string {
   return `${item?.activatedAt} ${item?.contentId}`
 }
 
