@@ -18,6 +18,7 @@ export type { StorageLimits } from './storage/open-storage.ts'
 export { createGateway, type Gateway } from './gateway/create-gateway.ts'
 export type {
   Computer,
+  FindWelcome,
   GatewayOptions,
   GatewayPorts,
   ReceivedPlace,

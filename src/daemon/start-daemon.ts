@@ -38,6 +38,7 @@ import { completeSettings, defaultListen, type ClipboardChoice, type Settings } 
 import { createStreamLogger } from '../station/stream-logger.ts'
 import { openTls, type Tls } from './open-tls.ts'
 import { readVersion } from './version.ts'
+import { welcome } from './welcome.ts'
 import { tellArrivals, type Witness } from './witness.ts'
 
 /** Said once both listeners accept. */
@@ -252,6 +253,7 @@ async function startGateway(
       publicUrl: settings.publicUrl,
       trustedProxies: settings.trustedProxies,
       phonePage: settings.phonePage === 'on',
+      welcome: settings.phonePage === 'on' ? welcome : undefined,
       trust,
       maxFileBytes: settings.maxFileBytes,
       maxMetadataBytes: settings.maxMetadataBytes,

@@ -13,10 +13,10 @@ import { createAuthenticate, unauthorized } from './authenticate.ts'
 import { toHttpError } from './domain-errors.ts'
 import { DeviceStreams } from './device-streams.ts'
 import type { GatewayOptions, GatewayPorts } from './gateway-ports.ts'
-import { NO_PHONE_PAGE, phonePageRoutes, wayToPage } from './phone-page.ts'
+import { NO_PHONE_PAGE, phonePageRoutes } from './phone-page.ts'
 import { phoneStateRoutes, recentOf } from './phone-state.ts'
 import { deviceRoutes, publicRoutes } from './routes.ts'
-import { trustRoutes } from './trust-routes.ts'
+import { fileReply, trustRoutes } from './trust-routes.ts'
 import { Tickets } from './tickets.ts'
 
 /** Where the phone page asks for tickets, and below which they are. */
@@ -92,7 +92,11 @@ export function createGateway(ports: GatewayPorts, given: GatewayOptions): Gatew
         ports.logger.debug('A request was refused', { device: client, method, code })
       return error
     },
-    replyTo: phonePage ? wayToPage : undefined,
+    replyTo: ({ code, status }, { method, path, request }) => {
+      if (code !== 'UNAUTHORIZED' || path !== '/') return undefined
+      const page = options.welcome?.(method, request.headers)
+      return page && fileReply(page, status)
+    },
     onFailure: ({ cause }, id) => {
       ports.logger.error('A request failed', { id, ...describeFailure(cause) })
     },

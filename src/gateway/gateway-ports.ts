@@ -1,5 +1,6 @@
 /** The ports that the protocol needs, and the options it takes. @module */
 
+import type { IncomingHttpHeaders } from 'node:http'
 import type { ChangeFeed } from '../ports/change-feed.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { CredentialVerifier } from '../ports/credential-verifier.ts'
@@ -11,7 +12,7 @@ import type { Logger } from '../ports/logger.ts'
 import type { RecentItems } from '../ports/panel.ts'
 import type { StagingArea } from '../ports/staging-area.ts'
 import type { Transfers } from '../ports/transfers.ts'
-import type { FindTrustFile } from '../ports/trust-file.ts'
+import type { FindTrustFile, TrustFile } from '../ports/trust-file.ts'
 import type { FormLimits } from './read-form.ts'
 import type { Dialects } from './dialect.ts'
 import type { RememberedRecords } from './remembered-records.ts'
@@ -87,6 +88,9 @@ export interface HandlerDeps extends GatewayPorts, FormLimits {
   readonly dialects: Dialects
 }
 
+/** Finds a page for a request by its method and header fields. */
+export type FindWelcome = (method: string, headers: IncomingHttpHeaders) => TrustFile | undefined
+
 /** The options of a gateway. */
 export interface GatewayOptions {
   /** Version of the program, as `/api/version` tells it. */
@@ -101,6 +105,8 @@ export interface GatewayOptions {
   readonly phonePage?: boolean | undefined
   /** Finds what stands at a path below `/phone/trust`, `''` for the page itself; else 404. */
   readonly trust?: FindTrustFile | undefined
+  /** Finds what is shown at `/` to whoever is refused there, if not the problem. */
+  readonly welcome?: FindWelcome | undefined
   /** Pause between the pings of an event stream. */
   readonly heartbeatMs?: number | undefined
   /** While true, requests are refused with 503. */

@@ -4,6 +4,7 @@ import { route, type Call, type Route } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
 import { withoutSlash } from '../http/page-files.ts'
 import type { Reply } from '../http/reply.ts'
+import type { TrustFile } from '../ports/trust-file.ts'
 import type { GatewayOptions } from './gateway-ports.ts'
 
 /** The routes; 404 where nothing is to be trusted. */
@@ -15,8 +16,7 @@ export function trustRoutes({
     if (isDraining?.() === true) throw new HttpError('DRAINING')
     const file = trust(path, { isSecure: 'encrypted' in socket, host })
     if (file === undefined) throw new HttpError('NOT_FOUND')
-    const { mediaType, headers, body } = file
-    return { status: 200, headers: ['Content-Type', mediaType, ...headers], body }
+    return fileReply(file)
   }
   return [
     route(
@@ -30,4 +30,9 @@ export function trustRoutes({
       withoutSlash<{ name: string }>((call) => reply(call.params.name, call)),
     ),
   ]
+}
+
+/** The answer that a page for everybody is. */
+export function fileReply({ mediaType, headers, body }: TrustFile, status = 200): Reply {
+  return { status, headers: ['Content-Type', mediaType, ...headers], body }
 }

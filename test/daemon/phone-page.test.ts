@@ -12,6 +12,9 @@ describe('--phone-page', () => {
     it(`${args.join(' ') || 'by default'} answers ${status} to browsers`, async (t) => {
       const { ready } = await startDaemonProcess(t, { args: ['--clipboard', 'none', ...args] })
       assert.equal((await fetch(`${ready.gateway}/phone`)).status, status)
+      const bare = await fetch(ready.gateway, { headers: { Accept: 'text/html' } })
+      assert.equal(bare.status, 401)
+      assert.equal((await bare.text()).includes('href="phone"'), status === 200)
     })
   }
 })

@@ -6,6 +6,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { setImmediate as tick } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
 import { PNG } from 'pngjs'
+import { welcome } from '../../src/daemon/welcome.ts'
 import { phonePageRoutes } from '../../src/gateway/phone-page.ts'
 import { serveGateway, type ServeGatewayOptions } from '../support/gateway.ts'
 import { readObject } from '../support/phone.ts'
@@ -182,13 +183,15 @@ describe('the phone page', () => {
 
   // Protocol: The bare address leads a person there
   it('is where the bare address leads a person, and no program', async (t) => {
-    const { send, authorized, verifier } = await serve(t)
+    const { send, authorized, verifier } = await serve(t, { welcome })
     const { calls } = verifier
     const html = 'Accept: text/html,application/xhtml+xml,*/*;q=0.8'
     const page = await send('GET', '/', html)
     assert.equal(page.status, 401)
     assert.equal(page.headers['content-type'], 'text/html; charset=utf-8')
-    assert.match(page.body, /<a href="phone">/)
+    for (const words of [/<a href="phone">/, /run “clipgate pair”/, /运行“clipgate pair”/]) {
+      assert.match(Buffer.from(page.body, 'latin1').toString(), words)
+    }
     // A browser that knows the scheme would ask for a password first.
     assert.doesNotMatch(String(page.headers['www-authenticate']), /basic|digest|negotiate/i)
     assert.equal(page.headers['content-security-policy'], "default-src 'none'")
@@ -207,7 +210,7 @@ describe('the phone page', () => {
       assert.equal(headers['content-type'], 'application/problem+json')
     }
     assert.equal((await send('GET', '/', html, authorized)).body, 'Server is running.')
-    const off = await serve(t, { phonePage: false })
+    const off = await serve(t)
     assert.match((await off.send('GET', '/', html)).body, /UNAUTHORIZED/)
   })
 
