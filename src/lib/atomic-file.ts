@@ -1,6 +1,6 @@
 /**
- * Replaces small files: readers and crashes see old bytes or new ones, never a mixture. Folders that
- * it makes are there after a power cut.
+ * Replaces small files: readers and crashes see old bytes or new ones, never a mixture. Folders
+ * that it makes are there after a power cut.
  * @module
  */
 

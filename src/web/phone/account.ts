@@ -6,6 +6,7 @@
 
 import { decodeBase64url, encodeBase64url } from '../../link/base64url.ts'
 
+/** The credentials of this phone, and the computer that they are for. */
 export interface Account {
   readonly user: string
   readonly password: string

@@ -86,7 +86,7 @@ function start() {
     maxDelayMs: MAX_DELAY_MS,
     onWay: (state) => {
       showWay(state)
-      // What was wrong stays in sight until an answer comes.
+      // The failure stays in sight until an answer comes.
       if (state === 'trying') return
       away.hidden = state !== 'away'
       setText(why, state === 'away' ? strings.failures[trouble] : '')
