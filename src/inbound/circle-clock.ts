@@ -1,15 +1,15 @@
 /**
  * The time of the circle on this daemon: the own clock, and by how much the circle is ahead of it.
  *
- * While it runs, the time goes on over steps of the own clock. What others are ahead is kept over a
- * restart, so that a member stamps its items like them even while it is alone.
+ * While it runs, the time goes on over steps of the own clock, and what it was is kept: after a
+ * restart it is no earlier, also for a member that is alone.
  * @module
  */
 
 import { uptime as systemUptime } from 'node:os'
 import { Coalesced } from '../lib/coalesced.ts'
 import { isBelievable, MAX_AHEAD_MS, MAX_APART_MS } from '../core/circle-time.ts'
-import { decodeNumber, matching, objectOf } from '../lib/decoder.ts'
+import { decodeNumber, matching, objectOf, optional, type Decoder } from '../lib/decoder.ts'
 import { describeFailure } from '../lib/describe-failure.ts'
 import type { Clock } from '../lib/clock.ts'
 import { parseJson } from '../lib/utf8.ts'
@@ -22,6 +22,9 @@ export const MEMBER_FILE = 'member.json'
 
 /** Smaller steps are drift, or what macOS rounds: its uptime has whole seconds. */
 const STEP_MS = 2000
+
+/** Smaller moves between two looks are no sleep, however short. */
+const DRIFT_MS = 100
 
 /** Smaller changes, such as those of clocks that drift apart, are not worth a write. */
 const WORTH_KEEPING_MS = 1000
@@ -105,6 +108,11 @@ export class CircleClock implements CircleTime {
   /** Resolves when all that was learnt is kept. */
   async close(): Promise<void> {
     this.#followSteps()
+    if (this.#learntMs > WORTH_KEEPING_MS) {
+      // Written anew, for the time that it is by now.
+      this.#keptMs = Infinity
+      this.#writing.request()
+    }
     await this.#writing.idle()
   }
 
@@ -112,7 +120,7 @@ export class CircleClock implements CircleTime {
   #followSteps(): void {
     const movedMs = this.#measureOffset() - this.#offsetMs
     this.#offsetMs += movedMs
-    if (Math.abs(movedMs) <= STEP_MS) return
+    if (Math.abs(movedMs) <= DRIFT_MS) return
     const sleptMs = this.#measureSleep() - this.#sleptMs
     this.#sleptMs += sleptMs
     // Whole milliseconds, rounded so that no time comes twice.
@@ -140,15 +148,19 @@ export class CircleClock implements CircleTime {
     const aheadMs = this.#learntMs
     if (Math.abs(aheadMs - this.#keptMs) <= WORTH_KEEPING_MS) return
     // The file has no version.
-    await this.#deps.file.write(`${JSON.stringify({ aheadMs })}\n`)
+    const at = Math.floor(this.#deps.clock.now() + aheadMs)
+    await this.#deps.file.write(`${JSON.stringify({ aheadMs, at })}\n`)
     this.#keptMs = aheadMs
   }
 }
 
-async function readAhead({ file, logger }: CircleClockDeps): Promise<number> {
+async function readAhead({ file, clock, logger }: CircleClockDeps): Promise<number> {
   try {
     const text = await file.read()
-    return text === undefined ? 0 : parseMemberFile(text)
+    if (text === undefined) return 0
+    const { aheadMs, at } = parseMemberFile(text)
+    // The clock may have been put right meanwhile: what it was behind by then would come on top.
+    return at === undefined ? aheadMs : Math.min(aheadMs, Math.max(0, Math.ceil(at - clock.now())))
   } catch (error) {
     logger.warn(`Cannot read ${MEMBER_FILE}; it is made again`, { ...describeFailure(error) })
     return 0
@@ -157,15 +169,22 @@ async function readAhead({ file, logger }: CircleClockDeps): Promise<number> {
 
 const isAhead = (ms: number): boolean => Number.isSafeInteger(ms) && ms >= 0 && ms <= MAX_AHEAD_MS
 
-const decodeMember = objectOf({
+interface Kept {
+  readonly aheadMs: number
+  readonly at?: number | undefined
+}
+
+const decodeMember: Decoder<Kept> = objectOf({
   aheadMs: matching(decodeNumber, isAhead, 'milliseconds, ten years at most'),
+  at: optional(matching(decodeNumber, Number.isSafeInteger, 'Unix milliseconds')),
 })
 
 /**
- * By how many milliseconds the circle is ahead.
+ * By how many milliseconds the circle was ahead, and what time it was then, in Unix milliseconds;
+ * earlier versions did not say.
  *
  * @throws {TypeError} when the text is not that of such a file, without quoting it.
  */
-export function parseMemberFile(text: string): number {
-  return decodeMember(parseJson(text)).aheadMs
+export function parseMemberFile(text: string): Kept {
+  return decodeMember(parseJson(text))
 }

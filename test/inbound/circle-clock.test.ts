@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { setImmediate as turnOfEvents } from 'node:timers/promises'
 import { MAX_AHEAD_MS, MAX_APART_MS } from '../../src/core/circle-time.ts'
 import { DomainError } from '../../src/core/domain-error.ts'
 import { CircleClock, parseMemberFile } from '../../src/inbound/circle-clock.ts'
@@ -33,6 +34,10 @@ async function openClock(text?: string, aheadMs = 0) {
     },
   }
 }
+
+/** By how much the circle is ahead, as it is kept. */
+const keptOf = (text?: string): number | undefined =>
+  text === undefined ? undefined : parseMemberFile(text).aheadMs
 
 /** Both hear what time it is by the other. */
 function meet(a: TestMember, b: TestMember): void {
@@ -68,7 +73,7 @@ describe('the time of the group', () => {
     group.learn(before + 6000)
     assert.equal(group.now(), before + 6000)
     await group.close()
-    assert.equal(file.text, '{"aheadMs":5000}\n')
+    assert.equal(keptOf(file.text), 5000)
     assert.equal((await restart()).now(), clock.now() + 5000)
   })
 
@@ -80,13 +85,13 @@ describe('the time of the group', () => {
       meet(board, other)
       assert.equal(board.group.now(), other.clock.now())
       await board.group.close()
-      assert.equal(board.file.text, `{"aheadMs":${3 * DAY_MS}}\n`)
+      assert.equal(keptOf(board.file.text), 3 * DAY_MS)
       board.clock.jump(3 * DAY_MS)
       // A boot that is over before anyone asks for the time, too.
       if (boot % 2 === 0) meet(board, other)
       await board.group.close()
       text = board.file.text
-      assert.equal(text, '{"aheadMs":0}\n', `boot ${boot}`)
+      assert.equal(keptOf(text), 0, `boot ${boot}`)
       assert.equal(other.group.now(), other.clock.now(), `boot ${boot}`)
     }
   })
@@ -108,6 +113,23 @@ describe('the time of the group', () => {
     }
   })
 
+  it('is not carried ahead by a clock that is put right between two starts', async () => {
+    for (const [wrong, carried] of [
+      [-3 * DAY_MS, 0],
+      [2 * HOUR_MS, 2 * HOUR_MS],
+    ] as const) {
+      const other = await openClock()
+      let text: string | undefined
+      for (let start = 0; start < 6; start += 1) {
+        const member = await openClock(text, start % 2 === 0 ? wrong : 0)
+        meet(member, other)
+        await member.group.close()
+        text = member.file.text
+        assert.equal(other.group.now(), other.clock.now() + carried, `${wrong} at start ${start}`)
+      }
+    }
+  })
+
   it('goes on as before after a sleep, also when the clock is set in it', async () => {
     const { group, clock, file, sleep } = await openClock()
     group.learn(clock.now() + HOUR_MS)
@@ -120,7 +142,7 @@ describe('the time of the group', () => {
     clock.jump(-10 * MINUTE_MS)
     assert.equal(group.now(), clock.now() + 50 * MINUTE_MS)
     await group.close()
-    assert.equal(file.text, `{"aheadMs":${40 * MINUTE_MS}}\n`)
+    assert.equal(keptOf(file.text), 40 * MINUTE_MS)
   })
 
   it('is ten years ahead of a clock that is set back at most', async () => {
@@ -189,23 +211,26 @@ describe('the time of the group', () => {
     // While the first is being written.
     group.learn(clock.now() + 2 * DAY_MS)
     await group.close()
-    assert.equal(file.text, '{"aheadMs":172800000}\n')
+    assert.equal(keptOf(file.text), 172800000)
     const again = await openClock(file.text)
     assert.equal(again.group.now(), again.clock.now() + 2 * DAY_MS)
   })
 
-  it('is not written again for the drift of clocks', async () => {
+  it('is not written again for the drift of clocks, before the end', async () => {
     const { group, clock, file } = await openClock()
     group.learn(clock.now() + 5000)
-    await group.close()
+    while (file.text === undefined) await turnOfEvents()
     group.learn(clock.now() + 5900)
-    await group.close()
     clock.jump(-900)
     group.learn(clock.now() + 5950)
     clock.jump(900)
     assert.equal(group.now(), clock.now() + 5950)
+    await turnOfEvents()
+    assert.equal(keptOf(file.text), 5000)
+    clock.advance(HOUR_MS)
     await group.close()
-    assert.equal(file.text, '{"aheadMs":5000}\n')
+    const at = clock.now() + 5950
+    assert.deepEqual(parseMemberFile(file.text), { aheadMs: 5950, at })
   })
 
   it('is not that of clocks that went mad', async () => {
@@ -302,7 +327,7 @@ describe('the time of the group', () => {
     assert.doesNotMatch(damaged.logger.text, /secret/)
     damaged.group.learn(damaged.clock.now() + DAY_MS)
     await damaged.group.close()
-    assert.equal(damaged.file.text, '{"aheadMs":86400000}\n')
+    assert.equal(keptOf(damaged.file.text), 86400000)
 
     const { group, file, clock, logger } = await openClock()
     file.failure = new DomainError('DATA_DIRECTORY_UNUSABLE', 'Cannot use it')
@@ -312,14 +337,16 @@ describe('the time of the group', () => {
     file.failure = undefined
     group.learn(clock.now() + DAY_MS + 1)
     await group.close()
-    assert.equal(file.text, '{"aheadMs":86400001}\n')
+    assert.equal(keptOf(file.text), 86400001)
   })
 })
 
 describe('member.json', () => {
   it('is read as it was written', () =>
-    forAll(fc.integer({ min: 0, max: MAX_AHEAD_MS }), (aheadMs) => {
-      assert.deepEqual(parseMemberFile(JSON.stringify({ aheadMs })), aheadMs)
+    forAll(fc.integer({ min: 0, max: MAX_AHEAD_MS }), fc.maxSafeInteger(), (aheadMs, at) => {
+      assert.deepEqual(parseMemberFile(JSON.stringify({ aheadMs, at })), { aheadMs, at })
+      // Earlier versions say no more than that.
+      assert.equal(parseMemberFile(JSON.stringify({ aheadMs })).aheadMs, aheadMs)
     }))
 
   it('is refused when it is anything else, without being quoted', () => {
@@ -327,7 +354,7 @@ describe('member.json', () => {
     const values = fc.oneof(fc.string(), fc.json(), record)
     forAll(values, (text) => {
       try {
-        const aheadMs = parseMemberFile(text)
+        const { aheadMs } = parseMemberFile(text)
         assert.ok(aheadMs >= 0 && aheadMs <= MAX_AHEAD_MS, 'it is within bounds')
       } catch (error) {
         assert.ok(error instanceof TypeError, 'no other error')
