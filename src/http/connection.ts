@@ -13,7 +13,7 @@ import type { Socket } from 'node:net'
 import { Chain, type Link } from '../lib/chain.ts'
 import { GrowingBuffer } from '../lib/growing-buffer.ts'
 import { normaliseAddress } from './client-address.ts'
-import { isOpen, MAX_BEGUN, Pipeline, turns } from './pipeline.ts'
+import { isOpen, Pipeline, turns } from './pipeline.ts'
 
 /** RFC 9110 section 9.2.1, and what WebDAV adds. */
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PROPFIND'])
@@ -27,13 +27,18 @@ interface OwnedAnswer {
 /** Pieces of bodies that one read may bring without keeping others waiting. */
 const MAX_PIECES = 64
 
-/** A request takes as long as so many pieces. */
+/** A request takes as long as so many pieces, and one more for so many names and values. */
 const REQUEST_PIECES = 4
+const HEADER_PARTS_PER_PIECE = 16
 
 /** Shorter pieces of a body become one: each by itself takes 200 bytes more than is in it. */
 const MIN_PIECE_BYTES = 1024
 
 const NONE: readonly never[] = []
+
+function weigh({ rawHeaders }: IncomingMessage): number {
+  return REQUEST_PIECES + Math.floor(rawHeaders.length / HEADER_PARTS_PER_PIECE)
+}
 
 function tellGone(this: Socket): void {
   connectionOf(this).tellGone()
@@ -72,6 +77,8 @@ export class Connection {
   #inRead = 0
   /** One of its reads took long. */
   #isSlow = false
+  /** Requests that came behind the end that we told. */
+  #leftOut = 0
   /** The answer to the newest request that may change something. */
   #latestChange: ServerResponse | undefined
   #pipeline: Pipeline | undefined
@@ -137,9 +144,9 @@ export class Connection {
     this.requests += 1
     this.latest = response
     if (!isSafe) this.#latestChange = response
-    const place = this.#countInRead(REQUEST_PIECES) / REQUEST_PIECES
-    if (place > 1) this.restUntilTurn()
-    if (!isOpen(before) && place <= MAX_BEGUN) serve()
+    const inRead = this.#countInRead(weigh(response.req))
+    if (inRead > 0) this.restUntilTurn()
+    if (!isOpen(before) && inRead < MAX_PIECES) serve()
     else this.#getPipeline().add(response, { before, awaited }, serve)
   }
 
@@ -175,17 +182,26 @@ export class Connection {
     }
   }
 
-  /** Those of one client whose reads take long keep each other waiting, and not its others. */
-  get #lane(): string {
-    return `${this.#isSlow} ${this.client || this.remoteAddress}`
+  /**
+   * Notes a request that is not served. Node keeps each until the connection ends, and takes as long
+   * for the end as there are squared.
+   */
+  leaveOut(request: IncomingMessage): void {
+    this.#countInRead(weigh(request))
+    this.#leftOut += 1
+    if (this.#leftOut === MAX_PIECES) this.#getPipeline().restForGood()
   }
 
   #getPipeline(): Pipeline {
-    this.#pipeline ??= new Pipeline(this.socket, () => this.#lane)
+    this.#pipeline ??= new Pipeline(
+      this.socket,
+      () => this.client || this.remoteAddress || '',
+      () => this.#isSlow,
+    )
     return this.#pipeline
   }
 
-  /** @returns Pieces that this read of the socket has brought, these included. */
+  /** @returns Pieces that this read of the socket has brought before. */
   #countInRead(pieces: number): number {
     const { bytesRead } = this.socket
     const before = bytesRead === this.#readAt ? this.#inRead : 0
@@ -198,7 +214,7 @@ export class Connection {
       // Else what others sent at the same moment would be parsed before the next turn.
       this.restAll?.()
     }
-    return this.#inRead
+    return before
   }
 
   /** Whether `logins` did not know it before, and do from now on. */

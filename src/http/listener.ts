@@ -138,7 +138,9 @@ class Kernel<Principal> {
     const isDecisive = hasDecisiveFields(request.rawHeaders)
     if (isDecisive) connection.joinPieces(request)
     // We said that we would close, or that we do not understand; the client may not count on more.
-    if (connection.isClosing || connection.refusedAt !== undefined) return
+    if (connection.isClosing || connection.refusedAt !== undefined) {
+      return connection.leaveOut(request)
+    }
     connection.inTurn(response, () => {
       if (connection.isClosing || connection.socket.destroyed) return
       this.#begin(new Exchange(request, response, connection, this.#shared, isDecisive))

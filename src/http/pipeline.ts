@@ -35,16 +35,20 @@ interface WaitingRequest {
 }
 
 /**
- * Turns of the event loop without one behind a read that took long: the system hands over one new
- * connection in each.
+ * Turns of the event loop behind a read that took long in which no such one is made: the system
+ * hands over one new connection in each.
  */
 const TURNS_OFF = 64
+
+const newQueue = (): FairQueue<Pipeline> => new FairQueue(Number.POSITIVE_INFINITY)
 
 /** The connections that wait for a turn: a process has one event loop. */
 class ConnectionTurns {
   /** Requests that wait on them. */
   count = 0
-  readonly #ready = new FairQueue<Pipeline>(Number.POSITIVE_INFINITY)
+  readonly #quick = newQueue()
+  /** Those whose reads take long: however many they are, the others wait for one of them. */
+  readonly #slow = newQueue()
   #next: NodeJS.Immediate | undefined
   #off = 0
 
@@ -55,7 +59,8 @@ class ConnectionTurns {
 
   /** Gives a connection a turn in which it can go on. */
   ask(pipeline: Pipeline): void {
-    this.#ready.add(pipeline, pipeline.laneOf())
+    const queue = pipeline.isSlow() ? this.#slow : this.#quick
+    queue.add(pipeline, pipeline.laneOf())
     this.#next ??= setImmediate(() => this.#take())
   }
 
@@ -67,14 +72,23 @@ class ConnectionTurns {
 
   #take(): void {
     this.#next = undefined
-    let left = this.#off > 0 ? 0 : MAX_PER_TURN
-    this.#off -= this.#off > 0 ? 1 : 0
-    while (left > 0) {
-      const done = this.#ready.take()?.goOn()
-      // All that a read brings is parsed in one go.
-      left = done === undefined || done === 'reads' ? 0 : left - 1
+    let left = MAX_PER_TURN
+    // One of each lane: if its read takes long, the others wait once more.
+    for (let reads = this.#quick.lanes; left > 0 && reads > 0; left -= 1) {
+      const done = this.#quick.take()?.goOn()
+      if (done === 'reads') reads -= 1
     }
-    if (this.#ready.size > 0 || this.#off > 0) this.#next ??= setImmediate(() => this.#take())
+    if (this.#off > 0) {
+      this.#off -= 1
+    } else {
+      while (left > 0) {
+        const done = this.#slow.take()?.goOn()
+        // All that a read brings is parsed in one go.
+        left = done === undefined || done === 'reads' ? 0 : left - 1
+      }
+    }
+    const isEmpty = this.#quick.size + this.#slow.size === 0
+    if (!isEmpty || this.#off > 0) this.#next ??= setImmediate(() => this.#take())
   }
 }
 
@@ -84,6 +98,8 @@ export const turns: ConnectionTurns = new ConnectionTurns()
 export class Pipeline {
   /** With whom it shares its turns. */
   readonly laneOf: () => string
+  /** Whether one of its reads took long. */
+  readonly isSlow: () => boolean
   readonly #socket: Socket
   /** Oldest first, which is also the order in which they begin. */
   #waiting: WaitingRequest[] = []
@@ -95,9 +111,12 @@ export class Pipeline {
   /** Whether that lasts until what is owed is answered. */
   #isFull = false
   #isAsking = false
+  /** Nothing that comes is wanted any more. */
+  #isOver = false
 
-  constructor(socket: Socket, laneOf: () => string) {
+  constructor(socket: Socket, laneOf: () => string, isSlow: () => boolean) {
     this.laneOf = laneOf
+    this.isSlow = isSlow
     this.#socket = socket
     socket.once('close', () => {
       turns.count -= this.#waiting.length
@@ -139,6 +158,12 @@ export class Pipeline {
     this.#ask()
   }
 
+  /** Reads nothing more. */
+  restForGood(): void {
+    this.#isOver = true
+    this.#rest()
+  }
+
   /** Does one thing that it can do, and says what. */
   goOn(): 'began' | 'reads' | 'waits' {
     this.#isAsking = false
@@ -171,7 +196,7 @@ export class Pipeline {
   }
 
   get #mayRead(): boolean {
-    if (!this.isResting || this.#socket.destroyed) return false
+    if (!this.isResting || this.#isOver || this.#socket.destroyed) return false
     // The last request may need what was not read yet for its body.
     const isDone = this.#owed === 0 || (this.#owed === 1 && this.#newest?.req.complete === false)
     return isDone || !this.#isFull

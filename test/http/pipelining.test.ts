@@ -275,6 +275,25 @@ describe('requests that do not wait for an answer', () => {
     }
   })
 
+  it('are not even read behind an answer that ends the connection, but for one read', async (t) => {
+    const { connect, slow } = await serveSlowly(t)
+    const taken = countRequests(t, '/echo/x')
+    const client = await connect()
+    const request = head('GET /echo/x')
+    const tooMany = 'a:\r\n'.repeat(300)
+    client.send(`${head('GET /slow')}GET / HTTP/1.1\r\nHost: a\r\n${tooMany}\r\n`)
+    const other = await connect()
+    for (let index = 0; index < 1000; index++) {
+      if (index === 500) client.send(request.repeat(20_000))
+      assert.equal((await other.send(head('GET /')).read()).body, 'root')
+    }
+    const most = 2 * (READ_BYTES / request.length)
+    assert.ok(taken() > 0 && taken() <= most, `${taken()} were read`)
+    slow.resolve(text('slow'))
+    assert.equal((await client.read()).body, 'slow')
+    assert.equal((await client.read()).status, 431)
+  })
+
   // The server of the twin cannot be found by its port.
   if (!isTlsSpoken()) {
     it('are not cut off by the time-out of idle connections while they wait', async (t) => {
