@@ -58,7 +58,9 @@ export function postHistory(deps: HandlerDeps): Handler<Device> {
     const received = await receiveHistoryForm(call, deps)
     const posted = toPosted(received, call)
     const isKept =
-      dialects.of(call) === 'syncclipboard' || times.isOld(posted, latest.current?.item)
+      dialects.of(call) === 'syncclipboard' ||
+      received.form.state.isDeleted === true ||
+      times.isOld(posted, latest.current?.item)
     if (isKept) return keep(received, call, deps)
     times.noteBegun(posted)
     const { reply, item } = await apply(received, call, deps)

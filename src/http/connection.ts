@@ -183,8 +183,8 @@ export class Connection {
   }
 
   /**
-   * Notes a request that is not served. Node keeps each until the connection ends, and takes as long
-   * for the end as there are squared.
+   * Notes a request that is not served. Node keeps each until the connection ends, and the time that
+   * the end takes grows with their square.
    */
   leaveOut(request: IncomingMessage): void {
     this.#countInRead(weigh(request))

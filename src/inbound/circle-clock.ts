@@ -109,7 +109,7 @@ export class CircleClock implements CircleTime {
   async close(): Promise<void> {
     this.#followSteps()
     if (this.#learntMs > WORTH_KEEPING_MS) {
-      // Written anew, for the time that it is by now.
+      // Written again, with the time that it is by now.
       this.#keptMs = Infinity
       this.#writing.request()
     }

@@ -101,6 +101,18 @@ describe('an old item in POST /api/history', () => {
     assert.equal(await push('f', {}), 'f')
   })
 
+  // Protocol: that is deleted
+  it('is what was deleted on its device, however new', async (t) => {
+    const { phone, clock } = await serveGateway(t)
+    await phone.pushText('current')
+    const fields = { type: 'Text', hash: 'AB', text: 'deleted', lastAccessed: ago(clock, -MINUTE) }
+    const record = await post(phone, urlencoded({ ...fields, isDeleted: 'True' }))
+    assert.deepEqual([record['isDeleted'], record['text']], [true, 'deleted'])
+    assert.equal((await phone.document())['text'], 'current')
+    await post(phone, urlencoded({ ...fields, isDeleted: 'False' }))
+    assert.equal((await phone.document())['text'], 'deleted')
+  })
+
   // Protocol: since the clock here was put right
   it('is none for what is new, although the clock was set back', async (t) => {
     const { phone, clock } = await serveGateway(t)
