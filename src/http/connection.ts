@@ -183,8 +183,8 @@ export class Connection {
   }
 
   /**
-   * Notes a request that is not served. Node keeps each until the connection ends, and the time that
-   * the end takes grows with their square.
+   * Notes a request that is not served. Node keeps each until the connection ends, which takes a
+   * time that grows with the square of their number.
    */
   leaveOut(request: IncomingMessage): void {
     this.#countInRead(weigh(request))
