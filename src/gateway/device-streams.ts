@@ -41,7 +41,7 @@ const HUB_BEATS_PER_HEARTBEAT = 2
 
 const CROWDED = 'Too many programs use one device at once: the oldest was disconnected; pair each'
 
-const FLOODED = 'A program that sends far more to the message hub than any needs was disconnected'
+const FLOODED = 'A program that floods the hub was disconnected'
 
 /** The ports that the streams of the devices need. */
 export interface DeviceStreamsDeps {

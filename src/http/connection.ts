@@ -27,18 +27,13 @@ interface OwnedAnswer {
 /** Pieces of bodies that one read may bring without keeping others waiting. */
 const MAX_PIECES = 64
 
-/** A request takes as long as so many pieces, and one more for so many names and values. */
-const REQUEST_PIECES = 4
-const HEADER_PARTS_PER_PIECE = 16
-
 /** Shorter pieces of a body become one: each by itself takes 200 bytes more than is in it. */
 const MIN_PIECE_BYTES = 1024
 
 const NONE: readonly never[] = []
 
-function weigh({ rawHeaders }: IncomingMessage): number {
-  return REQUEST_PIECES + Math.floor(rawHeaders.length / HEADER_PARTS_PER_PIECE)
-}
+/** A request takes as long as four pieces, and one more for each eight fields. */
+const piecesOf = ({ rawHeaders }: IncomingMessage): number => 4 + rawHeaders.length / 16
 
 function tellGone(this: Socket): void {
   connectionOf(this).tellGone()
@@ -76,7 +71,7 @@ export class Connection {
   #readAt = -1
   #inRead = 0
   /** One of its reads took long. */
-  #isSlow = false
+  isSlow = false
   /** Requests that came behind the end that we told. */
   #leftOut = 0
   /** The answer to the newest request that may change something. */
@@ -144,7 +139,7 @@ export class Connection {
     this.requests += 1
     this.latest = response
     if (!isSafe) this.#latestChange = response
-    const inRead = this.#countInRead(weigh(response.req))
+    const inRead = this.#countInRead(piecesOf(response.req))
     if (inRead > 0) this.restUntilTurn()
     if (!isOpen(before) && inRead < MAX_PIECES) serve()
     else this.#getPipeline().add(response, { before, awaited }, serve)
@@ -187,17 +182,13 @@ export class Connection {
    * time that grows with the square of their number.
    */
   leaveOut(request: IncomingMessage): void {
-    this.#countInRead(weigh(request))
+    this.#countInRead(piecesOf(request))
     this.#leftOut += 1
     if (this.#leftOut === MAX_PIECES) this.#getPipeline().restForGood()
   }
 
   #getPipeline(): Pipeline {
-    this.#pipeline ??= new Pipeline(
-      this.socket,
-      () => this.client || this.remoteAddress || '',
-      () => this.#isSlow,
-    )
+    this.#pipeline ??= new Pipeline(this)
     return this.#pipeline
   }
 
@@ -208,7 +199,7 @@ export class Connection {
     this.#inRead = before + pieces
     this.#readAt = bytesRead
     if (before < MAX_PIECES && this.#inRead >= MAX_PIECES) {
-      this.#isSlow = true
+      this.isSlow = true
       turns.skip()
       this.restUntilTurn()
       // Else what others sent at the same moment would be parsed before the next turn.

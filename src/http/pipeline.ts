@@ -29,6 +29,15 @@ interface Place {
   readonly awaited: ServerResponse | undefined
 }
 
+/** Connections share their turns with the others of their client, or address. */
+interface ReadingConnection {
+  readonly socket: Socket
+  readonly client: string | undefined
+  readonly remoteAddress: string | undefined
+  /** Whether one of its reads took long. */
+  readonly isSlow: boolean
+}
+
 interface WaitingRequest {
   readonly awaited: ServerResponse | undefined
   readonly serve: () => void
@@ -59,8 +68,9 @@ class ConnectionTurns {
 
   /** Gives a connection a turn in which it can go on. */
   ask(pipeline: Pipeline): void {
-    const queue = pipeline.isSlow() ? this.#slow : this.#quick
-    queue.add(pipeline, pipeline.laneOf())
+    const { isSlow, client, remoteAddress } = pipeline.of
+    const queue = isSlow ? this.#slow : this.#quick
+    queue.add(pipeline, client || remoteAddress || '')
     this.#next ??= setImmediate(() => this.#take())
   }
 
@@ -87,8 +97,8 @@ class ConnectionTurns {
         left = done === undefined || done === 'reads' ? 0 : left - 1
       }
     }
-    const isEmpty = this.#quick.size + this.#slow.size === 0
-    if (!isEmpty || this.#off > 0) this.#next ??= setImmediate(() => this.#take())
+    const ahead = this.#quick.size + this.#slow.size + this.#off
+    if (ahead > 0) this.#next ??= setImmediate(() => this.#take())
   }
 }
 
@@ -96,10 +106,7 @@ export const turns: ConnectionTurns = new ConnectionTurns()
 
 /** The requests of one connection that wait for their turn. */
 export class Pipeline {
-  /** With whom it shares its turns. */
-  readonly laneOf: () => string
-  /** Whether one of its reads took long. */
-  readonly isSlow: () => boolean
+  readonly of: ReadingConnection
   readonly #socket: Socket
   /** Oldest first, which is also the order in which they begin. */
   #waiting: WaitingRequest[] = []
@@ -114,9 +121,9 @@ export class Pipeline {
   /** Nothing that comes is wanted any more. */
   #isOver = false
 
-  constructor(socket: Socket, laneOf: () => string, isSlow: () => boolean) {
-    this.laneOf = laneOf
-    this.isSlow = isSlow
+  constructor(of: ReadingConnection) {
+    const { socket } = of
+    this.of = of
     this.#socket = socket
     socket.once('close', () => {
       turns.count -= this.#waiting.length

@@ -176,7 +176,7 @@ interface Kept {
 
 const decodeMember: Decoder<Kept> = objectOf({
   aheadMs: matching(decodeNumber, isAhead, 'milliseconds, ten years at most'),
-  at: optional(matching(decodeNumber, Number.isSafeInteger, 'Unix milliseconds')),
+  at: optional(decodeNumber),
 })
 
 /**

@@ -297,12 +297,15 @@ describe('a daemon whose disk fails', needsTracing, () => {
   })
 
   for (const [calls, when, name] of [
-    ['rename', 1, 'data/control.token'],
-    ['rename', 2, 'data/lock'],
+    ['rename', 1, 'data/computer.id'],
+    ['rename', 2, 'data/control.token'],
+    ['rename', 3, 'data/lock'],
     ['fsync', 1, 'data'],
     ['fsync', 2, 'data'],
-    ['fsync', 3, 'data/lock'],
-    ['fsync', 4, 'data/lock'],
+    ['fsync', 3, 'data/computer.id'],
+    ['fsync', 4, 'data/computer.id'],
+    ['fsync', 5, 'data/lock'],
+    ['fsync', 6, 'data/lock'],
   ] as const) {
     it(`at its start, at ${calls} ${when}, names ${name} and leaves nothing`, async (t) => {
       const folder = await temporaryFolder(t)
@@ -313,7 +316,7 @@ describe('a daemon whose disk fails', needsTracing, () => {
       })
       assert.equal(stderr, `Cannot use ${folder}/${name}: the disk is full; make room\n`)
       assert.equal(code, 1)
-      const { ['data/control.token']: _, ...left } = takeSnapshot(folder)
+      const { ['data/computer.id']: _, ['data/control.token']: __, ...left } = takeSnapshot(folder)
       const folders = name === 'data' ? ['data'] : ['data', 'data/blobs', 'data/staging']
       const expected = folders.map((path) => [path, 'folder 700'])
       assert.deepEqual(left, Object.fromEntries(expected))

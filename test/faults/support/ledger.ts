@@ -73,6 +73,7 @@ function cellOf(cells: Map<string, Cell>, key: string): Cell {
 
 const KNOWN_NAMES = [
   'blobs',
+  'computer.id',
   'control.token',
   'devices.json',
   'item.json',

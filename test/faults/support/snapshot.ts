@@ -23,7 +23,7 @@ function describe(path: string): string {
 }
 
 const OWN_FILES =
-  /^(?:(?:devices|sightings)\.json|item\.json|lock|control\.token|tls-authority\.pem|blobs|staging|blobs\/[0-9a-f]{32}|staging\/[0-9a-f]{32}\.json)$/
+  /^(?:(?:devices|sightings)\.json|item\.json|lock|control\.token|computer\.id|tls-authority\.pem|blobs|staging|blobs\/[0-9a-f]{32}|staging\/[0-9a-f]{32}\.json)$/
 
 /** Whether a path in a data directory is one that a daemon makes. */
 export function isOwnPath(path: string): boolean {
