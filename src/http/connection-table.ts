@@ -111,7 +111,6 @@ export class ConnectionTable {
       previous: undefined,
       next: undefined,
     }
-    connection.restAll = this.#restAll
     this.#entries.add(entry)
     this.#perAddress.add(connection.remoteAddress ?? '', 1)
     connection.onGone(() => this.#remove(entry))
@@ -126,15 +125,6 @@ export class ConnectionTable {
   closeIdle(): void {
     for (const { connection } of this.#entries) {
       if (!connection.isBusy && connection.requests > 0) connection.socket.destroy()
-    }
-  }
-
-  /** Lets nothing more be read on any before its turn; those that are encrypted have their own. */
-  readonly #restAll = (): void => {
-    for (const { connection, isSecuring } of this.#entries) {
-      const { socket, transport } = connection
-      const isRead = !isSecuring && socket === transport && socket.readableFlowing === true
-      if (isRead) connection.restUntilTurn()
     }
   }
 

@@ -13,7 +13,7 @@ import type { Socket } from 'node:net'
 import { Chain, type Link } from '../lib/chain.ts'
 import { GrowingBuffer } from '../lib/growing-buffer.ts'
 import { normaliseAddress } from './client-address.ts'
-import { isOpen, Pipeline, turns } from './pipeline.ts'
+import { isOpen, MAX_BEGUN, Pipeline, turns } from './pipeline.ts'
 
 /** RFC 9110 section 9.2.1, and what WebDAV adds. */
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PROPFIND'])
@@ -24,16 +24,13 @@ interface OwnedAnswer {
   response: ServerResponse
 }
 
-/** Pieces of bodies that one read may bring without keeping others waiting. */
+/** Requests and pieces of bodies that one read may bring without keeping others waiting. */
 const MAX_PIECES = 64
 
 /** Shorter pieces of a body become one: each by itself takes 200 bytes more than is in it. */
 const MIN_PIECE_BYTES = 1024
 
 const NONE: readonly never[] = []
-
-/** A request takes as long as four pieces, and one more for each eight fields. */
-const piecesOf = ({ rawHeaders }: IncomingMessage): number => 4 + rawHeaders.length / 16
 
 function tellGone(this: Socket): void {
   connectionOf(this).tellGone()
@@ -61,8 +58,6 @@ export class Connection {
   refusedAt: number | undefined
   /** Requests so far. */
   requests = 0
-  /** Has all connections of its server wait for their turn. */
-  restAll: (() => void) | undefined
   /** The memory that the authentication has of a login on it. */
   login: unknown = undefined
   /** The answer to the newest request; it ends after all others of this connection. */
@@ -71,7 +66,7 @@ export class Connection {
   #readAt = -1
   #inRead = 0
   /** One of its reads took long. */
-  isSlow = false
+  #isSlow = false
   /** Requests that came behind the end that we told. */
   #leftOut = 0
   /** The answer to the newest request that may change something. */
@@ -139,9 +134,9 @@ export class Connection {
     this.requests += 1
     this.latest = response
     if (!isSafe) this.#latestChange = response
-    const inRead = this.#countInRead(piecesOf(response.req))
-    if (inRead > 0) this.restUntilTurn()
-    if (!isOpen(before) && inRead < MAX_PIECES) serve()
+    const place = this.#countInRead()
+    if (place > 1) this.restUntilTurn()
+    if (!isOpen(before) && place <= MAX_BEGUN) serve()
     else this.#getPipeline().add(response, { before, awaited }, serve)
   }
 
@@ -163,7 +158,7 @@ export class Connection {
       return bytes === undefined || push.call(request, bytes)
     }
     request.push = (piece: Uint8Array | null, encoding?: BufferEncoding): boolean => {
-      this.#countInRead(1)
+      this.#countInRead()
       if (piece === null || piece.length >= MIN_PIECE_BYTES) {
         hand()
         return push.call(request, piece, encoding)
@@ -181,31 +176,33 @@ export class Connection {
    * Notes a request that is not served. Node keeps each until the connection ends, which takes a
    * time that grows with the square of their number.
    */
-  leaveOut(request: IncomingMessage): void {
-    this.#countInRead(piecesOf(request))
+  leaveOut(): void {
+    this.#countInRead()
     this.#leftOut += 1
     if (this.#leftOut === MAX_PIECES) this.#getPipeline().restForGood()
   }
 
+  /** Those of one client whose reads take long keep each other waiting, and not its others. */
+  get #lane(): string {
+    return `${this.#isSlow} ${this.client || this.remoteAddress}`
+  }
+
   #getPipeline(): Pipeline {
-    this.#pipeline ??= new Pipeline(this)
+    this.#pipeline ??= new Pipeline(this.socket, () => this.#lane)
     return this.#pipeline
   }
 
-  /** @returns Pieces that this read of the socket has brought before. */
-  #countInRead(pieces: number): number {
+  /** @returns 1 for the first request, or piece of a body, of a read of the socket. */
+  #countInRead(): number {
     const { bytesRead } = this.socket
-    const before = bytesRead === this.#readAt ? this.#inRead : 0
-    this.#inRead = before + pieces
+    this.#inRead = bytesRead === this.#readAt ? this.#inRead + 1 : 1
     this.#readAt = bytesRead
-    if (before < MAX_PIECES && this.#inRead >= MAX_PIECES) {
-      this.isSlow = true
+    if (this.#inRead === MAX_PIECES) {
+      this.#isSlow = true
       turns.skip()
       this.restUntilTurn()
-      // Else what others sent at the same moment would be parsed before the next turn.
-      this.restAll?.()
     }
-    return before
+    return this.#inRead
   }
 
   /** Whether `logins` did not know it before, and do from now on. */

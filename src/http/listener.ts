@@ -139,7 +139,7 @@ class Kernel<Principal> {
     if (isDecisive) connection.joinPieces(request)
     // We said that we would close, or that we do not understand; the client may not count on more.
     if (connection.isClosing || connection.refusedAt !== undefined) {
-      return connection.leaveOut(request)
+      return connection.leaveOut()
     }
     connection.inTurn(response, () => {
       if (connection.isClosing || connection.socket.destroyed) return

@@ -29,35 +29,22 @@ interface Place {
   readonly awaited: ServerResponse | undefined
 }
 
-/** Connections share their turns with the others of their client, or address. */
-interface ReadingConnection {
-  readonly socket: Socket
-  readonly client: string | undefined
-  readonly remoteAddress: string | undefined
-  /** Whether one of its reads took long. */
-  readonly isSlow: boolean
-}
-
 interface WaitingRequest {
   readonly awaited: ServerResponse | undefined
   readonly serve: () => void
 }
 
 /**
- * Turns of the event loop behind a read that took long in which no such one is made: the system
- * hands over one new connection in each.
+ * Turns of the event loop without one behind a read that took long: the system hands over one new
+ * connection in each.
  */
 const TURNS_OFF = 64
-
-const newQueue = (): FairQueue<Pipeline> => new FairQueue(Number.POSITIVE_INFINITY)
 
 /** The connections that wait for a turn: a process has one event loop. */
 class ConnectionTurns {
   /** Requests that wait on them. */
   count = 0
-  readonly #quick = newQueue()
-  /** Those whose reads take long: however many they are, the others wait for one of them. */
-  readonly #slow = newQueue()
+  readonly #ready = new FairQueue<Pipeline>(Number.POSITIVE_INFINITY)
   #next: NodeJS.Immediate | undefined
   #off = 0
 
@@ -68,9 +55,7 @@ class ConnectionTurns {
 
   /** Gives a connection a turn in which it can go on. */
   ask(pipeline: Pipeline): void {
-    const { isSlow, client, remoteAddress } = pipeline.of
-    const queue = isSlow ? this.#slow : this.#quick
-    queue.add(pipeline, client || remoteAddress || '')
+    this.#ready.add(pipeline, pipeline.laneOf())
     this.#next ??= setImmediate(() => this.#take())
   }
 
@@ -82,23 +67,14 @@ class ConnectionTurns {
 
   #take(): void {
     this.#next = undefined
-    let left = MAX_PER_TURN
-    // One of each lane: if its read takes long, the others wait once more.
-    for (let reads = this.#quick.lanes; left > 0 && reads > 0; left -= 1) {
-      const done = this.#quick.take()?.goOn()
-      if (done === 'reads') reads -= 1
+    let left = this.#off > 0 ? 0 : MAX_PER_TURN
+    this.#off -= this.#off > 0 ? 1 : 0
+    while (left > 0) {
+      const done = this.#ready.take()?.goOn()
+      // All that a read brings is parsed in one go.
+      left = done === undefined || done === 'reads' ? 0 : left - 1
     }
-    if (this.#off > 0) {
-      this.#off -= 1
-    } else {
-      while (left > 0) {
-        const done = this.#slow.take()?.goOn()
-        // All that a read brings is parsed in one go.
-        left = done === undefined || done === 'reads' ? 0 : left - 1
-      }
-    }
-    const ahead = this.#quick.size + this.#slow.size + this.#off
-    if (ahead > 0) this.#next ??= setImmediate(() => this.#take())
+    if (this.#ready.size > 0 || this.#off > 0) this.#next ??= setImmediate(() => this.#take())
   }
 }
 
@@ -106,7 +82,8 @@ export const turns: ConnectionTurns = new ConnectionTurns()
 
 /** The requests of one connection that wait for their turn. */
 export class Pipeline {
-  readonly of: ReadingConnection
+  /** With whom it shares its turns. */
+  readonly laneOf: () => string
   readonly #socket: Socket
   /** Oldest first, which is also the order in which they begin. */
   #waiting: WaitingRequest[] = []
@@ -117,13 +94,12 @@ export class Pipeline {
   isResting = false
   /** Whether that lasts until what is owed is answered. */
   #isFull = false
-  #isAsking = false
   /** Nothing that comes is wanted any more. */
   #isOver = false
+  #isAsking = false
 
-  constructor(of: ReadingConnection) {
-    const { socket } = of
-    this.of = of
+  constructor(socket: Socket, laneOf: () => string) {
+    this.laneOf = laneOf
     this.#socket = socket
     socket.once('close', () => {
       turns.count -= this.#waiting.length

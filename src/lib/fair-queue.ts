@@ -17,11 +17,6 @@ export class FairQueue<Item extends NonNullable<unknown>> {
     return this.#size
   }
 
-  /** How many lanes have an item that waits. */
-  get lanes(): number {
-    return this.#lanes.size
-  }
-
   /** Whether an item of this lane waits. */
   has(lane: string): boolean {
     return this.#lanes.has(lane)

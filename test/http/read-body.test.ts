@@ -452,12 +452,11 @@ describe('a consumer', () => {
 })
 
 describe('a body in a great many chunks', () => {
-  for (const [what, login, status, senders] of [
-    ['one that is read', 'yes', 200, 1],
-    ['one that nobody wants', 'no', 401, 1],
-    ['a dozen at one moment', 'yes', 200, 12],
+  for (const [what, login, status] of [
+    ['that is read', 'yes', 200],
+    ['that nobody wants', 'no', 401],
   ] as const) {
-    it(`is read once in a turn, whoever sends it: ${what}`, async (t) => {
+    it(`is read once in a turn, whoever sends it: one ${what}`, async (t) => {
       const chunk = '1\r\n \r\n'
       let come = 0
       const most = 50_000
@@ -473,24 +472,20 @@ describe('a body in a great many chunks', () => {
           }),
         ],
       })
-      const clients = []
-      while (clients.length < senders) clients.push(await connect())
-      // From then on none of them waits for its turn.
-      for (const client of clients)
-        assert.equal((await client.send(head('GET /')).read()).status, 200)
+      const client = await connect()
       const start = head('PUT /it', CHUNKED).replace(
         'Authorization: yes',
         `Authorization: ${login}`,
       )
-      for (const client of clients) client.send(`${start}${chunk.repeat(most)}0\r\n\r\n`)
+      client.send(`${start}${chunk.repeat(most)}0\r\n\r\n`)
       let inTurn = 0
-      while (come < most * senders) {
+      while (come < most) {
         const before = come
         await turnOfEvents()
         inTurn = Math.max(inTurn, come - before)
       }
       assert.ok(inTurn <= 2 * (READ_BYTES / chunk.length), `${inTurn} chunks in a turn`)
-      for (const client of clients) assert.equal((await client.read()).status, status)
+      assert.equal((await client.read()).status, status)
     })
   }
 
@@ -533,38 +528,34 @@ describe('a body in a great many chunks', () => {
     })
   }
 
-  for (const [addresses, senders] of [
-    ['one address', () => '127.0.0.2'],
-    ['forty addresses', (index: number) => `127.0.0.${2 + index}`],
-  ] as const) {
-    it(`keeps nobody waiting who comes from elsewhere: those from ${addresses}`, async (t) => {
-      if (process.platform !== 'linux') return t.skip('a loopback network with one address')
-      let come = 0
-      const { connect, port } = await serveKernel(t, {
-        authenticate: ({ request }) => {
-          if (request.url === '/') return 'owner'
-          request.on('data', (bytes: Buffer) => (come += bytes.length))
-          throw new HttpError('UNAUTHORIZED')
-        },
-        routes: [route('PUT', '/it', () => empty(200), { maxBody: 50_000 })],
-      })
-      const chunk = '1\r\n \r\n'
-      const inRead = READ_BYTES / chunk.length
-      for (let index = 0; index < 40; index++) {
-        const socket = connectTcp({ port, host: '127.0.0.1', localAddress: senders(index) })
-        // Some are hung up on.
-        socket.on('error', () => undefined).write(head('PUT /it', CHUNKED) + chunk.repeat(50_000))
-        t.after(() => socket.destroy())
-      }
-      // By then each was heard.
-      while (come < 50 * inRead) await turnOfEvents()
-      const newcomer = await connect()
-      const before = come
-      assert.equal((await newcomer.send(head('GET /')).read()).status, 200)
-      const reads = (come - before) / inRead
-      assert.ok(reads < 10, `${reads} reads of others`)
+  // Elsewhere a loopback network has one address.
+  const onLinux = { skip: process.platform === 'linux' ? false : 'skipped: needs Linux' }
+  it('keeps nobody waiting who comes from another address', onLinux, async (t) => {
+    let come = 0
+    const { connect, port } = await serveKernel(t, {
+      authenticate: ({ request }) => {
+        if (request.url === '/') return 'owner'
+        request.on('data', (bytes: Buffer) => (come += bytes.length))
+        throw new HttpError('UNAUTHORIZED')
+      },
+      routes: [route('PUT', '/it', () => empty(200), { maxBody: 50_000 })],
     })
-  }
+    const chunk = '1\r\n \r\n'
+    const join = (): void => {
+      const socket = connectTcp({ port, host: '127.0.0.1', localAddress: '127.0.0.2' })
+      // Some are hung up on.
+      socket.on('error', () => undefined).write(head('PUT /it', CHUNKED) + chunk.repeat(50_000))
+      t.after(() => socket.destroy())
+    }
+    join()
+    while (come === 0) await turnOfEvents()
+    for (let index = 0; index < 40; index++) join()
+    const newcomer = await connect()
+    const before = come
+    assert.equal((await newcomer.send(head('GET /')).read()).status, 200)
+    const reads = (come - before) / (READ_BYTES / chunk.length)
+    assert.ok(reads < 10, `${reads} reads of others`)
+  })
 
   it('is not kept chunk by chunk while its consumer is slow', async (t) => {
     const chunk = '1\r\n \r\n'
