@@ -29,11 +29,15 @@ import { Lru } from '../lib/lru.ts'
 import { blocksOf } from '../lib/read-bytes.ts'
 import { numberedName, safeFileName } from '../lib/safe-file-name.ts'
 import { saveUnderFreeName, UNFINISHED } from '../lib/save-under-free-name.ts'
+import { Semaphore } from '../lib/semaphore.ts'
 import { SingleFlight } from '../lib/single-flight.ts'
 import { hasCode } from '../lib/system-error.ts'
 import { markOrigin } from './mark-origin.ts'
 
 const BLOCK_BYTES: number = MIB
+
+/** Each may wait for a slow disk in one of the four threads that all files of a process share. */
+const MAX_AT_ONCE = 3
 
 /** An unfinished file that nobody wrote to for so long was left by a program that was killed. */
 const ABANDONED_MS: number = 24 * 60 * 60 * 1000
@@ -68,6 +72,7 @@ export class ReceivedFolder {
   readonly path: string
   readonly #reserve: ReserveRoom
   readonly #flights = new SingleFlight<string, string>()
+  readonly #turns = new Semaphore(MAX_AT_ONCE)
   /** SHA-256 by path and state. */
   readonly #known = new Lru<string, string>(MAX_KNOWN)
   readonly #mark: string | undefined
@@ -157,7 +162,11 @@ export class ReceivedFolder {
     return this.save(blob, dataName, { sha256 })
   }
 
-  async #save(blob: Blob, name: string, sha256: string | undefined): Promise<string> {
+  #save(blob: Blob, name: string, sha256: string | undefined): Promise<string> {
+    return this.#turns.run(() => this.#write(blob, name, sha256))
+  }
+
+  async #write(blob: Blob, name: string, sha256: string | undefined): Promise<string> {
     await this.#prepare()
     const first = await this.#firstFree(name, blob.size, sha256)
     if (first.isSame) return first.path

@@ -6,12 +6,8 @@
 
 import type { Clock } from '../lib/clock.ts'
 import { describeFailure } from '../lib/describe-failure.ts'
-import { Semaphore } from '../lib/semaphore.ts'
 import type { LatestItem, StoredItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
-
-/** Each may wait for a slow disk in one of the four threads that all files of a process share. */
-const MAX_AT_ONCE = 2
 
 /** Saves the files of an item; resolves when they are there. Files that are there stay. */
 export type SaveFiles = (stored: StoredItem) => Promise<unknown>
@@ -29,7 +25,6 @@ export class FileSaves {
   readonly #deps: FileSavesDeps
   readonly #underWay = new Set<Promise<boolean>>()
   readonly #save: SaveFiles
-  readonly #turns = new Semaphore(MAX_AT_ONCE)
   #isEnded = false
 
   /** Saves what is left from before a restart, too. */
@@ -83,11 +78,8 @@ export class FileSaves {
     const { latest, logger, alone } = this.#deps
     let isSaved = false
     try {
-      isSaved = await this.#turns.run(async () => {
-        if (this.#isEnded) return false
-        await this.#save(stored)
-        return true
-      })
+      await this.#save(stored)
+      isSaved = true
     } catch (error) {
       if (this.#isEnded) return false
       const { type } = stored.item

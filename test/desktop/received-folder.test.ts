@@ -16,6 +16,7 @@ import {
 } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
+import { setImmediate as turnOfEvents } from 'node:timers/promises'
 import { moveToFreeName } from '../../src/lib/save-under-free-name.ts'
 import { ReceivedFolder } from '../../src/desktop/received-folder.ts'
 import type { Blob } from '../../src/ports/blob.ts'
@@ -151,6 +152,31 @@ describe('ReceivedFolder', () => {
     assert.deepEqual(await readdir(path), [])
     await folder.save(await blobOf('1234'), 'a')
     assert.deepEqual([space.left, released], [1, [4]])
+  })
+
+  it('saves three files at a time, so that a slow disk leaves others what they need', async (t) => {
+    const path = await temporaryFolder(t)
+    const waiting: (() => void)[] = []
+    let most = 0
+    const folder = new ReceivedFolder(path, {
+      reserve: async () => {
+        await new Promise<void>((resolve) => waiting.push(resolve))
+        return { wrote: () => undefined, release: () => undefined }
+      },
+    })
+    const names = ['a', 'b', 'c', 'd', 'e']
+    const blobs = await Promise.all(names.map(blobOf))
+    const saves = Promise.all(blobs.map((blob, index) => folder.save(blob, names[index] ?? '')))
+    for (let ended = 0; ended < names.length; ended += 1) {
+      while (waiting.length < Math.min(3, names.length - ended)) await turnOfEvents()
+      // Files that were not to wait are here by then.
+      for (let turn = 0; turn < 200; turn += 1) await turnOfEvents()
+      most = Math.max(most, waiting.length)
+      waiting.shift()?.()
+    }
+    await saves
+    assert.equal(most, 3)
+    assert.deepEqual((await readdir(path)).sort(), names)
   })
 
   it('reads no more than eight files again to find one that has the same bytes', async (t) => {

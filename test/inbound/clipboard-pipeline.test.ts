@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
 import { describe, it, type TestContext } from 'node:test'
-import { setImmediate as turnOfEvents } from 'node:timers/promises'
 import { ChangeHub } from '../../src/inbound/change-hub.ts'
 import { ClipboardPipeline, type PipelineDeps } from '../../src/inbound/clipboard-pipeline.ts'
 import { FileSaves } from '../../src/inbound/file-saves.ts'
@@ -546,22 +545,6 @@ describe('what is to be saved as files', () => {
     )
     assert.equal(await next.end(1000), 0)
     assert.deepEqual(saved, ['one', 'two', 'three'])
-  })
-
-  it('is saved two files at a time, so that a slow disk leaves others what they need', async (t) => {
-    const { push, asked, names, saves } = await saving(t)
-    for (const name of ['one', 'two', 'three', 'four']) await push(name)
-    assert.deepEqual(
-      asked.map(({ name }) => name),
-      ['one', 'two'],
-    )
-    asked[0]?.end()
-    while (asked.length < 3) await turnOfEvents()
-    asked[1]?.end(new Error('no room'))
-    while (asked.length < 4) await turnOfEvents()
-    for (const { end } of asked) end()
-    assert.equal(await saves.end(1000), 0)
-    assert.deepEqual(names(), [])
   })
 
   it('is nothing where files are not saved', async (t) => {
