@@ -1,8 +1,8 @@
 /**
  * The time of the circle on this daemon: the own clock, and by how much the circle is ahead of it.
  *
- * While it runs, the time goes on over steps of the own clock, and what it was is kept: after a
- * restart it is no earlier, also for a member that is alone.
+ * While it runs, the time goes on over steps of the own clock. What it was is kept when it changes
+ * and at the end: a start behind that goes on from there, also for a member that is alone.
  * @module
  */
 
