@@ -1,8 +1,8 @@
 /**
  * The time of the circle on this daemon: the own clock, and by how much the circle is ahead of it.
  *
- * While it runs, the time goes on over steps of the own clock. What it was is kept when it changes
- * and at the end: a start behind that goes on from there, also for a member that is alone.
+ * While it runs, the time goes on over steps of the own clock. Where others are ahead, it is kept
+ * each minute and at the end: a start goes on from there, also for a member that is alone.
  * @module
  */
 
@@ -29,6 +29,9 @@ const DRIFT_MS = 100
 /** Smaller changes, such as those of clocks that drift apart, are not worth a write. */
 const WORTH_KEEPING_MS = 1000
 
+/** A kill takes so much of the time at most, where others are ahead. */
+const KEPT_EACH_MS = 60_000
+
 /** From here on the owner may want to set a clock. */
 const WORTH_TELLING_MS = 60_000
 
@@ -47,6 +50,8 @@ export class CircleClock implements CircleTime {
   /** By how much others are ahead of the own clock as it was before it was set back. */
   #learntMs: number
   #keptMs: number
+  /** The time of the circle in the file. */
+  #keptAt = -Infinity
   /** By how much the own clock was set back. Not kept: it may begin ahead at each boot. */
   #backMs = 0
   /** The own clock less the monotonic one. */
@@ -85,7 +90,9 @@ export class CircleClock implements CircleTime {
   }
 
   now(): number {
-    return Math.floor(this.aheadMs + this.#deps.clock.now())
+    const at = Math.floor(this.aheadMs + this.#deps.clock.now())
+    if (this.#isOld(at)) this.#writing.request()
+    return at
   }
 
   learn(at: number): void {
@@ -108,11 +115,8 @@ export class CircleClock implements CircleTime {
   /** Resolves when all that was learnt is kept. */
   async close(): Promise<void> {
     this.#followSteps()
-    if (this.#learntMs > WORTH_KEEPING_MS) {
-      // Written again, with the time that it is by now.
-      this.#keptMs = Infinity
-      this.#writing.request()
-    }
+    this.#keptAt = -Infinity
+    this.#writing.request()
     await this.#writing.idle()
   }
 
@@ -146,11 +150,17 @@ export class CircleClock implements CircleTime {
 
   async #keep(): Promise<void> {
     const aheadMs = this.#learntMs
-    if (Math.abs(aheadMs - this.#keptMs) <= WORTH_KEEPING_MS) return
-    // The file has no version.
     const at = Math.floor(this.#deps.clock.now() + aheadMs)
+    if (Math.abs(aheadMs - this.#keptMs) <= WORTH_KEEPING_MS && !this.#isOld(at)) return
+    // The file has no version.
     await this.#deps.file.write(`${JSON.stringify({ aheadMs, at })}\n`)
     this.#keptMs = aheadMs
+    this.#keptAt = at
+  }
+
+  /** Whether others are ahead, and the time in the file is not that of the last minute. */
+  #isOld(at: number): boolean {
+    return this.#learntMs > WORTH_KEEPING_MS && at - this.#keptAt > KEPT_EACH_MS
   }
 }
 

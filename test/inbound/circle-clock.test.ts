@@ -216,6 +216,19 @@ describe('the time of the group', () => {
     assert.equal(again.group.now(), again.clock.now() + 2 * DAY_MS)
   })
 
+  it('is kept each minute, so that a kill takes no more of it', async () => {
+    const { group, clock, restart } = await openClock()
+    group.learn(clock.now() + HOUR_MS)
+    for (let minute = 0; minute < 10; minute += 1) {
+      clock.advance(MINUTE_MS + 1)
+      group.now()
+      for (let turn = 0; turn < 20; turn += 1) await turnOfEvents()
+    }
+    clock.advance(MINUTE_MS)
+    assert.equal((await restart()).now(), clock.now() + HOUR_MS - MINUTE_MS)
+    await group.close()
+  })
+
   it('is not written again for the drift of clocks, before the end', async () => {
     const { group, clock, file } = await openClock()
     group.learn(clock.now() + 5000)
