@@ -2,7 +2,8 @@
  * The time of the circle on this daemon: the own clock, and by how much the circle is ahead of it.
  *
  * While it runs, the time goes on over steps of the own clock. Where others are ahead, it is kept
- * each minute and at the end: a start goes on from there, also for a member that is alone.
+ * each minute and at the end: a start goes on from there, also for a member that is alone, and by
+ * the time for which the machine is known to have run since.
  * @module
  */
 
@@ -144,8 +145,7 @@ export class CircleClock implements CircleTime {
   }
 
   #measureSleep(): number {
-    const { clock, uptime = systemUptime } = this.#deps
-    return uptime() * 1000 - clock.monotonic()
+    return uptimeOf(this.#deps) - this.#deps.clock.monotonic()
   }
 
   async #keep(): Promise<void> {
@@ -153,7 +153,9 @@ export class CircleClock implements CircleTime {
     const at = Math.floor(this.#deps.clock.now() + aheadMs)
     if (Math.abs(aheadMs - this.#keptMs) <= WORTH_KEEPING_MS && !this.#isOld(at)) return
     // The file has no version.
-    await this.#deps.file.write(`${JSON.stringify({ aheadMs, at })}\n`)
+    await this.#deps.file.write(
+      `${JSON.stringify({ aheadMs, at, uptimeMs: uptimeOf(this.#deps) })}\n`,
+    )
     this.#keptMs = aheadMs
     this.#keptAt = at
   }
@@ -164,13 +166,22 @@ export class CircleClock implements CircleTime {
   }
 }
 
-async function readAhead({ file, clock, logger }: CircleClockDeps): Promise<number> {
+/** Whole milliseconds since the machine started. */
+function uptimeOf({ uptime = systemUptime }: CircleClockDeps): number {
+  return Math.floor(uptime() * 1000)
+}
+
+async function readAhead(deps: CircleClockDeps): Promise<number> {
+  const { file, clock, logger } = deps
   try {
     const text = await file.read()
     if (text === undefined) return 0
-    const { aheadMs, at } = parseMemberFile(text)
-    // The clock may have been put right meanwhile: what it was behind by then would come on top.
-    return at === undefined ? aheadMs : Math.min(aheadMs, Math.max(0, Math.ceil(at - clock.now())))
+    const nowMs = uptimeOf(deps)
+    const { aheadMs, at, uptimeMs = nowMs } = parseMemberFile(text)
+    if (at === undefined) return aheadMs
+    // By the own clock it would be longer, if that was put right meanwhile.
+    const elapsedMs = nowMs < uptimeMs ? nowMs : nowMs - uptimeMs
+    return Math.min(aheadMs, Math.max(0, Math.ceil(at + elapsedMs - clock.now())))
   } catch (error) {
     logger.warn(`Cannot read ${MEMBER_FILE}; it is made again`, { ...describeFailure(error) })
     return 0
@@ -182,16 +193,18 @@ const isAhead = (ms: number): boolean => Number.isSafeInteger(ms) && ms >= 0 && 
 interface Kept {
   readonly aheadMs: number
   readonly at?: number | undefined
+  readonly uptimeMs?: number | undefined
 }
 
 const decodeMember: Decoder<Kept> = objectOf({
   aheadMs: matching(decodeNumber, isAhead, 'milliseconds, ten years at most'),
   at: optional(decodeNumber),
+  uptimeMs: optional(matching(decodeNumber, (ms) => ms >= 0, 'milliseconds')),
 })
 
 /**
- * By how many milliseconds the circle was ahead, and what time it was then, in Unix milliseconds;
- * earlier versions did not say.
+ * By how many milliseconds the circle was ahead, what time it was then, in Unix milliseconds, and
+ * for how long the machine had run; earlier versions did not say.
  *
  * @throws {TypeError} when the text is not that of such a file, without quoting it.
  */
