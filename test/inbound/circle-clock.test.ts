@@ -224,7 +224,7 @@ describe('the time of the group', () => {
     assert.equal((await restart()).now(), clock.now() + 2 * DAY_MS)
     clock.jump(DAY_MS)
     assert.equal((await restart()).now(), clock.now() + DAY_MS)
-    // Of a machine that was off meanwhile, it is known how long it has been on again.
+    // How long a machine has been on again is known, also after it was off.
     const booted = await openClock(file.text, HOUR_MS)
     booted.clock.advance(MINUTE_MS)
     const { at = NaN } = parseMemberFile(file.text ?? '')
