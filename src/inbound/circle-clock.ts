@@ -103,7 +103,8 @@ export class CircleClock implements CircleTime {
     // Also false for what is no number.
     if (!(aheadMs > this.aheadMs && toldMs <= MAX_AHEAD_MS + MAX_APART_MS)) return
     this.#learntMs = aheadMs - this.#backMs
-    if (this.#learntMs - this.#toldMs > WORTH_TELLING_MS) {
+    // Whoever moves it on and on is told of as often as it can double.
+    if (this.#learntMs > 2 * this.#toldMs + WORTH_TELLING_MS) {
       this.#toldMs = this.#learntMs
       const seconds = Math.round(this.#learntMs / 1000)
       this.#deps.logger.info('The clock of another member is ahead of ours', { seconds })

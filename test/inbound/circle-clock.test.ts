@@ -350,6 +350,15 @@ describe('the time of the group', () => {
     await group.close()
   })
 
+  it('is told to the log a few times only, however often another member moves it', async () => {
+    const { group, clock, logger } = await openClock()
+    for (let minutes = 2; minutes <= 2000; minutes += 2) {
+      group.learn(clock.now() + minutes * MINUTE_MS)
+    }
+    const told = logger.lines.map(({ fields }) => Number(fields?.['seconds']) / 60)
+    assert.deepEqual(told, [2, 6, 14, 30, 62, 126, 254, 510, 1022])
+  })
+
   it('is learnt anew where its file is damaged, or cannot be read or written', async () => {
     const damaged = await openClock('{"aheadMs":"secret"}')
     assert.equal(damaged.group.now(), damaged.clock.now())
