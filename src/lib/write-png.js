@@ -7,9 +7,11 @@
 import { crc32 as nodeCrc32, createDeflate } from 'node:zlib'
 
 /**
- * Four bytes for each pixel: red, green, blue, opacity.
+ * Four bytes for each pixel, of rows from the top down: red, green, blue, opacity; or blue, green,
+ * red, opacity, as Windows has them.
  *
- * @typedef {{ data: Uint8ClampedArray, width: number, height: number }} Picture
+ * @typedef {{ data: Uint8ClampedArray | Uint8Array, width: number, height: number,
+ *   isBlueFirst?: boolean }} Picture
  */
 
 /** Rows that are given to the compressor at once. */
@@ -77,7 +79,9 @@ function compress(picture, channels, level) {
  * @param {number} first
  * @param {number} channels
  */
-function filter({ data, width, height }, first, channels) {
+function filter({ data, width, height, isBlueFirst = false }, first, channels) {
+  const [red, blue] = isBlueFirst ? [2, 0] : [0, 2]
+  const order = [red, 1, blue, 3].slice(0, channels)
   const rows = Math.min(ROWS, height - first)
   const filtered = Buffer.allocUnsafe(rows * (1 + width * channels))
   let to = 0
@@ -85,7 +89,7 @@ function filter({ data, width, height }, first, channels) {
     filtered[to++] = SUB
     let from = row * width * 4
     for (let column = 0; column < width; column += 1, from += 4) {
-      for (let channel = 0; channel < channels; channel += 1) {
+      for (const channel of order) {
         const left = column === 0 ? 0 : (data[from + channel - 4] ?? 0)
         filtered[to++] = (data[from + channel] ?? 0) - left
       }
@@ -106,7 +110,7 @@ function chunkOf(type, content) {
   return [length, name, content, sum]
 }
 
-/** @param {Uint8ClampedArray} data */
+/** @param {Picture['data']} data */
 function isTransparent(data) {
   for (let at = 3; at < data.length; at += 4) if (data[at] !== 0xff) return true
   return false

@@ -4,7 +4,15 @@
  * @module
  */
 
-import { alphaOf, MAX_PIXELS, type Picture } from './picture.ts'
+/** Rows from the top down, of blue, green, red and opacity, as Windows has them. */
+export interface Picture {
+  readonly width: number
+  readonly height: number
+  readonly pixels: Uint8Array
+}
+
+/** Unpacked, each takes four bytes; a small file may announce any number. */
+export const MAX_PIXELS: number = 64 * 1024 * 1024
 
 /** The sizes of `BITMAPINFOHEADER` and `BITMAPV5HEADER`. */
 const INFO_BYTES = 40
@@ -54,7 +62,7 @@ export function decodeBitmap(bytes: Uint8Array): Picture | undefined {
     decodeRow(row, pixels.subarray(4 * width * y, 4 * width * (y + 1)), header)
   }
   // Programs that know no opacity leave it at 0.
-  if (header.alpha === 0 || alphaOf(pixels) === 'none') {
+  if (header.alpha === 0 || isInvisible(pixels)) {
     for (let at = 3; at < pixels.length; at += 4) pixels[at] = 0xff
   }
   return { width, height, pixels }
@@ -81,6 +89,11 @@ export function encodeBitmap({ width, height, pixels }: Picture): Uint8Array {
     flat[at + 3] = 0
   }
   return Buffer.concat([header, ...upwards(flat, width)])
+}
+
+function isInvisible(pixels: Uint8Array): boolean {
+  for (let at = 3; at < pixels.length; at += 4) if (pixels[at] !== 0) return false
+  return true
 }
 
 function readHeader(dib: Buffer): Header | undefined {

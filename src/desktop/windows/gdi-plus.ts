@@ -7,7 +7,7 @@
 import { readImageSize } from '../image-size.ts'
 import { bytesInMemory } from '../offered-formats.ts'
 import { readOrientation } from '../photo-orientation.ts'
-import { MAX_PIXELS, type Picture } from './picture.ts'
+import { MAX_PIXELS, type Picture } from './bitmap.ts'
 import { loadGdiPlus, type GdiPlus, type Handle } from './win32.ts'
 
 const OK = 0

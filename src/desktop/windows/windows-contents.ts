@@ -6,8 +6,8 @@
 
 import { arrayOf, decodeString } from '../../lib/decoder.ts'
 import { parseJson } from '../../lib/utf8.ts'
-import { decodeBitmap, encodeBitmap, encodeBitmapV5 } from './bitmap.ts'
-import { encodePng, MAX_PIXELS, type Picture } from './picture.ts'
+import { writePng } from '../../lib/write-png.js'
+import { decodeBitmap, encodeBitmap, encodeBitmapV5, MAX_PIXELS, type Picture } from './bitmap.ts'
 import type { FormatBytes } from './window-thread.ts'
 
 const BITMAPS: readonly string[] = ['CF_DIBV5', 'CF_DIB']
@@ -22,6 +22,9 @@ const DROPEFFECT_COPY: Uint8Array = Uint8Array.of(1, 0, 0, 0)
 const DROP_HEADER_BYTES = 20
 const DROP_UNICODE_AT = 16
 
+/** Of compression: more takes twice as long, and saves little. */
+const PNG_LEVEL = 3
+
 const decodePaths = arrayOf(decodeString)
 
 /** The most bytes that a format may have of which `maxBytes` are left; both bounds are rough. */
@@ -32,11 +35,14 @@ export function boundOf(type: string, maxBytes: number): number {
 }
 
 /** Makes what the daemon reads; `undefined` when there is nothing in it that it understands. */
-export function decodeFormat(type: string, bytes: Uint8Array): Uint8Array | undefined {
+export async function decodeFormat(
+  type: string,
+  bytes: Uint8Array,
+): Promise<Uint8Array | undefined> {
   if (type === 'CF_UNICODETEXT') return Buffer.from(decodeText(bytes))
   if (BITMAPS.includes(type)) {
     const picture = decodeBitmap(bytes)
-    return picture === undefined ? undefined : encodePng(picture)
+    return picture && encodePng(picture)
   }
   if (type !== 'CF_HDROP') return bytes
   const paths = decodeDropFiles(bytes)
@@ -53,11 +59,17 @@ interface Offer {
 }
 
 /** Makes all formats of what the daemon offers, the best first. */
-export function encodeFormats({ kind, type, bytes, picture, path }: Offer): FormatBytes[] {
+export async function encodeFormats({
+  kind,
+  type,
+  bytes,
+  picture,
+  path,
+}: Offer): Promise<FormatBytes[]> {
   if (kind === 'text') return [['CF_UNICODETEXT', encodeText(bytes)]]
   if (kind === 'image') {
     const files = path === undefined ? [] : encodeFiles([path])
-    return [...encodeImage(type, bytes, picture), ...files]
+    return [...(await encodeImage(type, bytes, picture)), ...files]
   }
   return encodeFiles(decodePaths(parseJson(Buffer.from(bytes).toString())))
 }
@@ -70,14 +82,22 @@ function encodeFiles(paths: readonly string[]): FormatBytes[] {
 }
 
 /** Many programs paste PNG or bitmaps only; some of them mistake what can be seen through. */
-function encodeImage(type: string, bytes: Uint8Array, picture: Picture | undefined): FormatBytes[] {
+async function encodeImage(
+  type: string,
+  bytes: Uint8Array,
+  picture: Picture | undefined,
+): Promise<FormatBytes[]> {
   if (picture === undefined) return [[type, bytes]]
   return [
     [type, bytes],
-    ...(type === 'PNG' ? [] : [['PNG', encodePng(picture)] as const]),
+    ...(type === 'PNG' ? [] : [['PNG', await encodePng(picture)] as const]),
     ['CF_DIBV5', encodeBitmapV5(picture)],
     ['CF_DIB', encodeBitmap(picture)],
   ]
+}
+
+function encodePng({ width, height, pixels }: Picture): Promise<Uint8Array> {
+  return writePng({ data: pixels, width, height, isBlueFirst: true }, PNG_LEVEL)
 }
 
 function decodeText(bytes: Uint8Array): string {

@@ -74,7 +74,7 @@ async function read(request: Request, window: ClipboardWindow): Promise<Reply> {
   const bound = boundOf(type, maxBytes)
   const { bytes, ...reply } = await window.ask({ do: 'read', change, type, maxBytes: bound })
   if (bytes === undefined) return reply
-  const content = decodeFormat(type, bytes)
+  const content = await decodeFormat(type, bytes)
   if (content === undefined) return { ...reply, outcome: 'absent' }
   if (content.length > maxBytes) return { ...reply, outcome: 'tooLong' }
   // Into the file that the daemon made, with its permissions.
@@ -86,7 +86,7 @@ async function write(request: Request, window: ClipboardWindow): Promise<Reply> 
   const { kind = '', type = '', file = '', path } = request
   const bytes = readFileSync(file)
   const picture = kind === 'image' ? await decodePicture(file, bytes) : undefined
-  const formats = encodeFormats({ kind, type, bytes, picture, path })
+  const formats = await encodeFormats({ kind, type, bytes, picture, path })
   return window.ask({ do: 'write', formats })
 }
 

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { PNG } from 'pngjs'
-import { decodeBitmap, encodeBitmap, encodeBitmapV5 } from '../../../src/desktop/windows/bitmap.ts'
-import { encodePng, type Picture } from '../../../src/desktop/windows/picture.ts'
-import fc, { forAll } from '../../support/property.ts'
+import {
+  decodeBitmap,
+  encodeBitmap,
+  encodeBitmapV5,
+  type Picture,
+} from '../../../src/desktop/windows/bitmap.ts'
+import { writePng } from '../../../src/lib/write-png.js'
+import fc, { forAll, forAllAsync } from '../../support/property.ts'
 
 /** Pictures of any pixels, some of them opaque everywhere. */
 const pictures = fc
@@ -29,8 +34,9 @@ describe('a bitmap of the Windows clipboard', () => {
     }))
 
   it('becomes a PNG of the same pixels', () =>
-    forAll(pictures, (picture) => {
-      const { width, height, data } = PNG.sync.read(Buffer.from(encodePng(picture)))
+    forAllAsync(pictures, async (picture) => {
+      const written = await writePng({ ...picture, data: picture.pixels, isBlueFirst: true }, 3)
+      const { width, height, data } = PNG.sync.read(Buffer.from(written))
       const pixels = new Uint8Array(data)
       for (let at = 0; at < pixels.length; at += 4) pixels.subarray(at, at + 3).reverse()
       assertSame({ width, height, pixels }, picture)
