@@ -9,11 +9,11 @@
  */
 
 import { DomainError } from '../core/domain-error.ts'
-import { beginningOf } from '../core/item.ts'
+import { beginningOf, type Item } from '../core/item.ts'
 import { MIB } from '../core/limits.ts'
 import { essenceOf } from '../core/media-type.ts'
 import type { Owner } from '../core/owner.ts'
-import { route, type Route } from '../http/call.ts'
+import { route, type Call, type Route } from '../http/call.ts'
 import { EVENT_STREAM_HEADERS } from '../http/live-streams.ts'
 import { HttpError } from '../http/http-error.ts'
 import { pageRoutes } from '../http/page-files.ts'
@@ -21,6 +21,7 @@ import { json, type BlobBody, type Reply } from '../http/reply.ts'
 import type { Admin, Pairing } from '../ports/admin.ts'
 import type { Blob, OpenBlob } from '../ports/blob.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import { shortPageLink } from '../link/page-link.ts'
 import { blocksOf } from '../lib/read-bytes.ts'
@@ -91,24 +92,38 @@ interface Codes {
   readonly pageQr: readonly string[] | undefined
 }
 
-/** The parts behind the routes of the owner. */
-export interface ControlParts {
+/** The parts behind a control listener. */
+export interface ControlOptions {
   readonly admin: Admin
   readonly panel: Panel
-  readonly panelToken: PanelToken
-  /** Ends what else pages were given. */
-  readonly onSignOut?: (() => void) | undefined
-  readonly events: PanelEvents
-  /** Has a line for each device that is paired, rotated or revoked. */
-  readonly logger: Logger
-  readonly now: () => number
+  /** The token of the commands. */
+  readonly token: string
+  /** Further routes of the owner, such as those of the clipboard itself. */
+  readonly routes?: readonly Route<Owner>[] | undefined
+  /** Pages are given these, so that the browser can save a file by itself. */
+  readonly tickets?: OwnerTickets | undefined
+  /** Why the disk takes nothing, or no upload. */
+  readonly diskTrouble?: (() => Promise<string | undefined>) | undefined
   /** Called when somebody was given the address that opens the panel. */
   readonly onAddressGiven?: (() => void) | undefined
+  readonly clock: Clock
+  /** Has a line for each device that is paired, rotated or revoked. */
+  readonly logger: Logger
+}
+
+/** Paths that prove by themselves that the owner was given them. */
+interface OwnerTickets {
+  /** @throws {HttpError} `NOT_FOUND` when the ticket is no good any more. */
+  holderOf(call: Pick<Call, 'method' | 'path'>): Owner | undefined
+  endAll(): void
 }
 
 /** Endpoints of the owner. */
-export function createControlRoutes(parts: ControlParts): readonly Route<Owner>[] {
-  const { admin, panel, panelToken, onSignOut, events, logger, now, onAddressGiven } = parts
+export function createControlRoutes(
+  { admin, panel, tickets, onAddressGiven, clock, logger }: ControlOptions,
+  panelToken: PanelToken,
+  events: PanelEvents,
+): readonly Route<Owner>[] {
   const byCommand = withTrail(admin, logger, 'command')
   const atPanel = withTrail(admin, logger, 'panel')
   const adminOf = ({ at }: Owner): Admin => (at === 'panel' ? atPanel : byCommand)
@@ -139,22 +154,30 @@ export function createControlRoutes(parts: ControlParts): readonly Route<Owner>[
     }),
     jsonRoute('DELETE', '/panel', async () => {
       panelToken.renew()
-      onSignOut?.()
+      tickets?.endAll()
       events.endAll()
       return {}
     }),
     jsonRoute('GET', '/state', async () => {
-      return { serverTimeMs: now(), ...(await readPanelState(admin, panel)) }
+      return { serverTimeMs: clock.now(), ...(await readPanelState(admin, panel)) }
     }),
     route<Owner, '/events'>('GET', '/events', () => ({
       status: 200,
       headers: EVENT_STREAM_HEADERS,
       body: { attach: (wire) => events.open(wire) },
     })),
-    route('GET', '/item/preview', () => previewReply(panel.item)),
+    route('GET', '/item/preview', () => {
+      const { item, blob } = panel.item ?? {}
+      const reply = previewReply(item, blob, (text) => beginningOf(text, MAX_CHARACTERS))
+      return { ...reply, etag: `"${item?.contentId}"` }
+    }),
     route('GET', '/item/text', () => textReply(panel.item)),
     jsonRoute('POST', '/received/open', async () => ({ opened: await panel.openReceived() })),
-    route('GET', '/recent/{id}', ({ params }) => recentReply(find(params.id))),
+    route('GET', '/recent/{id}', ({ params }) => {
+      const recent = find(params.id)
+      const lineOf = (text: string) => beginningOf(text.trimStart(), MAX_LINE_CHARACTERS)
+      return previewReply(recent, recent?.blob, lineOf)
+    }),
     route('GET', '/recent/{id}/text', ({ params }) => {
       const recent = find(params.id)
       if (recent?.type !== 'Text') throw new HttpError('NOT_FOUND')
@@ -208,27 +231,16 @@ async function qrRows(text: string): Promise<readonly string[]> {
   return modules.map((row) => Array.from(row.slice(BORDER, -BORDER), Number).join(''))
 }
 
-function previewReply(stored: StoredItem | undefined): Reply {
-  const kind = stored === undefined ? undefined : previewKind(stored)
-  if (stored === undefined || kind === undefined) throw new HttpError('NOT_FOUND')
-  const { item, blob } = stored
-  const isText = kind === 'text' || blob === undefined
-  const contentType = isText ? 'text/plain; charset=utf-8' : essenceOf(item.mediaType)
-  return {
-    status: 200,
-    headers: ['Content-Type', contentType, ...PREVIEW_HEADERS],
-    body: isText ? beginningOf(item.text, MAX_CHARACTERS) : openable(blob),
-    etag: `"${item.contentId}"`,
-  }
-}
-
 /** The beginning of a text, or a picture. */
-function recentReply(recent: RecentItem | undefined): Reply {
-  const kind = recent && previewKind({ item: recent, blob: recent.blob })
-  if (recent === undefined || kind === undefined) throw new HttpError('NOT_FOUND')
-  const { text, blob, mediaType } = recent
-  if (kind === 'text') return plainReply(beginningOf(text.trimStart(), MAX_LINE_CHARACTERS))
-  const headers = ['Content-Type', essenceOf(mediaType), ...PREVIEW_HEADERS]
+function previewReply(
+  item: Pick<Item, 'type' | 'size' | 'mediaType' | 'text'> | undefined,
+  blob: Blob | undefined,
+  beginning: (text: string) => string,
+): Reply {
+  const kind = item && previewKind(item, blob)
+  if (kind === undefined || item === undefined) throw new HttpError('NOT_FOUND')
+  if (kind === 'text' || blob === undefined) return plainReply(beginning(item.text))
+  const headers = ['Content-Type', essenceOf(item.mediaType), ...PREVIEW_HEADERS]
   return { status: 200, headers, body: openable(blob) }
 }
 

@@ -6,14 +6,11 @@
  */
 
 import type { RequestListener } from 'node:http'
-import type { Call, Route } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
 import { createListener } from '../http/listener.ts'
 import { describeFailure } from '../lib/describe-failure.ts'
 import { isProgramGone } from '../lib/program-files.ts'
 import { isShortage } from '../lib/system-error.ts'
-import type { Clock } from '../lib/clock.ts'
-import type { Logger } from '../ports/logger.ts'
 import type { Owner } from '../core/owner.ts'
 import { checkOwnHost, createAuthorize } from './authorize.ts'
 import { PanelToken } from './control-token.ts'
@@ -21,30 +18,9 @@ import {
   createControlRoutes,
   createHealthRoute,
   createPanelFileRoutes,
-  type ControlParts,
+  type ControlOptions,
 } from './control-routes.ts'
 import { PanelEvents } from './panel-events.ts'
-
-/** The parts behind a control listener. */
-export interface ControlOptions extends Pick<ControlParts, 'admin' | 'panel' | 'onAddressGiven'> {
-  /** The token of the commands. */
-  readonly token: string
-  /** Further routes of the owner, such as those of the clipboard itself. */
-  readonly routes?: readonly Route<Owner>[] | undefined
-  /** Pages are given these, so that the browser can save a file by itself. */
-  readonly tickets?: OwnerTickets | undefined
-  /** Why the disk takes nothing, or no upload. */
-  readonly diskTrouble?: (() => Promise<string | undefined>) | undefined
-  readonly clock: Clock
-  readonly logger: Logger
-}
-
-/** Paths that prove by themselves that the owner was given them. */
-export interface OwnerTickets {
-  /** @throws {HttpError} `NOT_FOUND` when the ticket is no good any more. */
-  holderOf(call: Pick<Call, 'method' | 'path'>): Owner | undefined
-  endAll(): void
-}
 
 /** A control listener. */
 export interface Control {
@@ -56,21 +32,14 @@ export interface Control {
 
 /** Makes the control listener of a daemon. */
 export function createControl(options: ControlOptions): Control {
-  const { admin, panel, token, routes = [], tickets, onAddressGiven, clock, logger } = options
+  const { token, routes = [], tickets, clock, logger } = options
   const { diskTrouble = async () => undefined } = options
   const panelToken = new PanelToken()
-  const events = new PanelEvents({ admin, panel, clock, logger })
-  const now = (): number => clock.now()
+  const events = new PanelEvents(options)
   const authorize = createAuthorize(token, panelToken)
   const listener = createListener<Owner>({
     publicRoutes: [createHealthRoute(diskTrouble), ...createPanelFileRoutes()],
-    routes: [
-      ...createControlRoutes({
-        ...{ admin, panel, panelToken, events, logger, now, onAddressGiven },
-        onSignOut: () => tickets?.endAll(),
-      }),
-      ...routes,
-    ],
+    routes: [...createControlRoutes(options, panelToken, events), ...routes],
     authenticate: (call) => {
       checkOwnHost(call)
       return tickets?.holderOf(call) ?? authorize(call)

@@ -8,13 +8,12 @@ import { tell, type ChangedBy, type HappeningKind } from '../core/happening.ts'
 import { formatConnectLink, type ConnectPayload } from '../link/connect-link.ts'
 import { LinkError } from '../link/link-error.ts'
 import { pageLinkOf } from '../link/page-link.ts'
-import type { Admin, DaemonStatus, DeviceSummary, Pairing, PairRequest } from '../ports/admin.ts'
+import type { Admin, DaemonStatus, DeviceSummary, Pairing } from '../ports/admin.ts'
 import type {
   Device,
   DeviceRegistry,
   LoginRefusals,
   MintedDevice,
-  Revocation,
 } from '../ports/device-registry.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Peers } from '../ports/peers.ts'
@@ -57,7 +56,7 @@ export function createDeviceAdmin(options: DeviceAdminOptions): Admin {
     return url === undefined ? linkBase() : { url, warning: undefined }
   }
 
-  async function pair({ url, ...wanted }: PairRequest, signal?: AbortSignal): Promise<Pairing> {
+  const pair: Admin['pair'] = async ({ url, ...wanted }, signal) => {
     const base = baseOf(url)
     checkLinkable(base.url, wanted.username, wanted.password)
     const minted = await devices.add({ ...wanted, linkUrl: base.url }, signal)
@@ -67,11 +66,7 @@ export function createDeviceAdmin(options: DeviceAdminOptions): Admin {
     return toPairing(minted, base, hasPhonePage)
   }
 
-  async function rotate(
-    idOrUsername: string,
-    url?: string,
-    signal?: AbortSignal,
-  ): Promise<Pairing> {
+  const rotate: Admin['rotate'] = async (idOrUsername, url, signal) => {
     const base = baseOf(url)
     checkLinkable(base.url, devices.find(idOrUsername)?.username, undefined)
     const minted = await devices.rotate(idOrUsername, undefined, base.url, signal)
@@ -105,17 +100,13 @@ export function withTrail(admin: Admin, logger: Logger, by: ChangedBy): Admin {
     tell(logger, { kind, device: id, label, by })
   }
 
-  async function pair(request: PairRequest, signal?: AbortSignal): Promise<Pairing> {
+  const pair: Admin['pair'] = async (request, signal) => {
     const pairing = await admin.pair(request, signal)
     note('paired', pairing)
     return pairing
   }
 
-  async function rotate(
-    idOrUsername: string,
-    url?: string,
-    signal?: AbortSignal,
-  ): Promise<Pairing> {
+  const rotate: Admin['rotate'] = async (idOrUsername, url, signal) => {
     const before = await find(idOrUsername)
     try {
       const pairing = await admin.rotate(idOrUsername, url, signal)
@@ -129,7 +120,7 @@ export function withTrail(admin: Admin, logger: Logger, by: ChangedBy): Admin {
     }
   }
 
-  async function revoke(idOrUsername: string): Promise<Revocation> {
+  const revoke: Admin['revoke'] = async (idOrUsername) => {
     const before = await find(idOrUsername)
     const revocation = await admin.revoke(idOrUsername)
     if (before !== undefined) note('revoked', before)

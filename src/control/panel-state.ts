@@ -82,28 +82,25 @@ export async function readPanelState(
 }
 
 /** The kind of preview that an item has; `undefined` when it has none, as every file. */
-export function previewKind({
-  item,
-  blob,
-}: {
-  readonly item: Pick<Item, 'type' | 'size' | 'mediaType'>
-  readonly blob?: unknown
-}): PreviewKind | undefined {
+export function previewKind(
+  item: Pick<Item, 'type' | 'size' | 'mediaType'>,
+  blob: unknown,
+): PreviewKind | undefined {
   if (item.type === 'Text') return 'text'
   const isSmall = item.size <= MAX_IMAGE_BYTES
   const isImage = item.type === 'Image' && IMAGE_TYPES.has(essenceOf(item.mediaType))
   return blob !== undefined && isSmall && isImage ? 'image' : undefined
 }
 
-function describe(stored: StoredItem, sender: Sender | undefined): PanelItem {
-  const { type, dataName, mediaType, size, contentId, activatedAt } = stored.item
-  const preview = previewKind(stored)
+function describe({ item, blob }: StoredItem, sender: Sender | undefined): PanelItem {
+  const { type, dataName, mediaType, size, contentId, activatedAt } = item
+  const preview = previewKind(item, blob)
   const what = { type, dataName, mediaType, size, contentId }
   return { ...what, activatedAtMs: activatedAt, preview, sender }
 }
 
 function describeRecent(recent: RecentItem): PanelRecent {
   const { id, type, dataName, size, activatedAt, sender, blob } = recent
-  const preview = previewKind({ item: recent, blob })
+  const preview = previewKind(recent, blob)
   return { id, type, dataName, size, activatedAtMs: activatedAt, preview, sender }
 }

@@ -1,7 +1,6 @@
 /** Finds the daemon of a data directory, or does its work while none runs. @module */
 
-import { createAdminClient } from '../control/admin-client.ts'
-import type { ControlAddress } from '../control/call-control.ts'
+import { createAdminClient, type ControlAddress } from '../control/admin-client.ts'
 import { createDeviceAdmin, type LinkBase } from '../control/device-admin.ts'
 import { createIdlePeers } from '../peers/peer-connections.ts'
 import type { Admin } from '../ports/admin.ts'

@@ -1,7 +1,7 @@
 /** Waits for a data directory that somebody holds, and reaches the daemon that holds it. @module */
 
 import { setTimeout as delay } from 'node:timers/promises'
-import type { ControlAddress } from '../control/call-control.ts'
+import type { ControlAddress } from '../control/admin-client.ts'
 import { readControlToken } from '../control/control-token.ts'
 import { DomainError } from '../core/domain-error.ts'
 import type { LockHolder } from '../storage/home/lock.ts'

@@ -38,7 +38,11 @@ describe('every route of the control listener', () => {
     const logger = new CaptureLogger()
     const events = new PanelEvents({ admin, panel, clock, logger })
     const panelToken = new PanelToken()
-    const routes = createControlRoutes({ admin, panel, events, panelToken, logger, now: () => 0 })
+    const routes = createControlRoutes(
+      { admin, panel, token: TOKEN, clock, logger },
+      panelToken,
+      events,
+    )
     const lines = routes.map(
       ({ method, pattern }) => `${method} ${pattern.replace(/\{\w+\}/, 'nobody')}`,
     )

@@ -69,7 +69,8 @@ describe('the preview of the current item', () => {
     }
     const large = await bytesItem({ bytes: PNG, size: 20 * MIB + 1 })
     assert.equal((await preview(t, large)).status, 404)
-    assert.equal(previewKind(await bytesItem({ bytes: PNG, size: 20 * MIB })), 'image')
+    const { item, blob } = await bytesItem({ bytes: PNG, size: 20 * MIB })
+    assert.equal(previewKind(item, blob), 'image')
     assert.equal((await preview(t, undefined)).status, 404)
   })
 
@@ -97,9 +98,9 @@ describe('the preview of the current item', () => {
       fc.string(),
       fc.tuple(known, fc.string()).map((parts) => parts.join('')),
     )
-    const stored = await bytesItem({ bytes: PNG })
+    const { item, blob } = await bytesItem({ bytes: PNG })
     forAll(types, (mediaType) => {
-      const kind = previewKind({ ...stored, item: { ...stored.item, mediaType } })
+      const kind = previewKind({ ...item, mediaType }, blob)
       if (kind === undefined) return
       assert.match(mediaType, /^\s*image\/(?:png|jpeg|gif|webp|bmp|avif)\s*(?:;|$)/i)
     })
