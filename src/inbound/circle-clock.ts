@@ -103,7 +103,7 @@ export class CircleClock implements CircleTime {
     // Also false for what is no number.
     if (!(aheadMs > this.aheadMs && toldMs <= MAX_AHEAD_MS + MAX_APART_MS)) return
     this.#learntMs = aheadMs - this.#backMs
-    // Whoever moves it on and on is told of as often as it can double.
+    // A member that moves it on and on makes as many lines as it can double.
     if (this.#learntMs > 2 * this.#toldMs + WORTH_TELLING_MS) {
       this.#toldMs = this.#learntMs
       const seconds = Math.round(this.#learntMs / 1000)
