@@ -113,7 +113,8 @@ export class DeviceStreams {
     this.#unsubscribe = [
       changes.subscribe(
         (change) => this.#tell(change),
-        () => this.#tellMembers(),
+        // To others nothing has changed.
+        () => this.#callToLook((stream) => this.#ofMembers.has(stream)),
       ),
       devices.onCredentialGone((deviceId) => {
         this.#events.end(deviceId)
@@ -209,12 +210,12 @@ export class DeviceStreams {
     this.#hubs.each((stream) => stream.tell(frame))
   }
 
-  /** To others nothing has changed. */
-  #tellMembers(): void {
+  /** Has those that are meant look at what is current. */
+  #callToLook(isMeant: (stream: EventStream) => boolean): void {
     if (this.#events.isEmpty) return
     const look = this.#encodeNow('resync')
     this.#events.each((stream) => {
-      if (this.#ofMembers.has(stream)) stream.send(look)
+      if (isMeant(stream)) stream.send(look)
     })
   }
 
@@ -223,9 +224,7 @@ export class DeviceStreams {
     return computer.onChange(() => {
       if (computer.isPaused() === wasPaused) return
       wasPaused = !wasPaused
-      if (this.#events.isEmpty) return
-      const look = this.#encodeNow('resync')
-      this.#events.each((stream) => stream.send(look))
+      this.#callToLook(() => true)
     })
   }
 

@@ -8,9 +8,10 @@
  */
 
 import { isComputedHash, isHash, type Item } from '../core/item.ts'
+import { isFileLike } from '../core/item-type.ts'
 import type { Call } from '../http/call.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { DeviceRegistry, Dialect, Principal } from '../ports/device-registry.ts'
+import type { Device, DeviceRegistry, Dialect, Principal } from '../ports/device-registry.ts'
 import { wireHash } from './wire/clipboard-document.ts'
 
 /** Where each dialect has its document. */
@@ -69,8 +70,7 @@ export class Dialects {
   of(call: ClientCall): Dialect {
     const known = knownDialect(call)
     if (known !== undefined) return known
-    // The principal may be as old as its connection, and the device have changed its ways since.
-    const device = this.#devices.find(call.principal.id)
+    const device = this.#deviceOf(call)
     return device?.reads ?? dialectOfPath(call.path) ?? device?.dialect ?? 'sync'
   }
 
@@ -90,9 +90,9 @@ export class Dialects {
    * Whether the client of a request reads the keys of versions 1 and 2 only, in which a present
    * document looks empty. It is known by its name, or by what its device has pushed.
    */
-  readsOldKeys({ request, principal }: ClientCall): boolean {
-    if (OLD_DESKTOP.test(request.headers['user-agent'] ?? '')) return true
-    return this.#devices.find(principal.id)?.usesOldKeys === true
+  readsOldKeys(call: ClientCall): boolean {
+    if (OLD_DESKTOP.test(programOf(call))) return true
+    return this.#deviceOf(call)?.usesOldKeys === true
   }
 
   /**
@@ -100,7 +100,7 @@ export class Dialects {
    * files. Those that verify the bytes alone do not; to them such an item is a zip.
    */
   knowsGroups(call: ClientCall): boolean {
-    const reads = knownDialect(call) ?? this.#devices.find(call.principal.id)?.reads
+    const reads = knownDialect(call) ?? this.#deviceOf(call)?.reads
     return reads !== 'sync'
   }
 
@@ -109,16 +109,14 @@ export class Dialects {
     if (item === undefined || !isHash(hash)) return
     const { activatedAt, contentId } = item
     this.#pushed.set(call.principal.id, { hash, activatedAt, contentId })
-    if (item.type !== 'Image' && item.type !== 'File') return
-    const sent = hash.toLowerCase()
+    if (!isFileLike(item.type)) return
     if (isComputedHash(item, hash)) {
       this.noteExact(call)
+      this.noteReads(call, hash.toLowerCase() === item.contentHash ? 'sync' : 'syncclipboard')
     } else {
       this.#note(call, { isExact: false })
       this.#hashesAsWe.set(call.principal.id, false)
     }
-    if (sent === item.contentHash) this.noteReads(call, 'sync')
-    else if (sent === item.nameHash) this.noteReads(call, 'syncclipboard')
   }
 
   /**
@@ -127,7 +125,7 @@ export class Dialects {
    * one, which is about to be uploaded.
    */
   mayHashOtherwise(call: ClientCall): boolean {
-    const device = this.#devices.find(call.principal.id)
+    const device = this.#deviceOf(call)
     return this.of(call) === 'sync' && device?.isExact !== true
   }
 
@@ -171,6 +169,11 @@ export class Dialects {
     this.#note(call, { usesOldKeys })
   }
 
+  /** The principal may be as old as its connection, and the device have changed its ways since. */
+  #deviceOf({ principal }: ClientCall): Device | undefined {
+    return this.#devices.find(principal.id)
+  }
+
   #note({ request, principal, address }: DeedCall, deed: object): void {
     const client = request.headers['user-agent']
     this.#devices.noteSighting(principal.id, { at: this.#clock.now(), address, client, ...deed })
@@ -183,9 +186,13 @@ export function isSameActivation(a: Activation, b: Activation): boolean {
 }
 
 /** The dialect that a request shows by itself, whatever its device did before. */
-function knownDialect({ request, path }: ClientCall): Dialect | undefined {
-  if (dialectOfPath(path) === 'sync') return 'sync'
-  const program = request.headers['user-agent'] ?? ''
+function knownDialect(call: ClientCall): Dialect | undefined {
+  if (dialectOfPath(call.path) === 'sync') return 'sync'
+  const program = programOf(call)
   if (REFERENCE_CLIENT.test(program)) return 'syncclipboard'
   return CLIENT_OF_BYTES.test(program) ? 'sync' : undefined
+}
+
+function programOf({ request }: Pick<ClientCall, 'request'>): string {
+  return request.headers['user-agent'] ?? ''
 }

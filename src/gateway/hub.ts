@@ -31,13 +31,11 @@ export function negotiate(tokens: OwnTokens): Handler<Device> {
     }
     const token = tokens.make(newName(), [principal.id])
     const transports = [{ transport: 'WebSockets', transferFormats: ['Text', 'Binary'] }]
-    if (Number(asked) < 1) {
-      return json({ negotiateVersion: 0, connectionId: token, availableTransports: transports })
-    }
+    const isOld = Number(asked) < 1
     return json({
-      negotiateVersion: 1,
-      connectionId: newName(),
-      connectionToken: token,
+      negotiateVersion: isOld ? 0 : 1,
+      connectionId: isOld ? token : newName(),
+      connectionToken: isOld ? undefined : token,
       availableTransports: transports,
     })
   }
