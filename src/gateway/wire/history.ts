@@ -273,9 +273,14 @@ function toWord(value: unknown): string {
   return typeof value === 'string' || isPlain ? String(value) : ''
 }
 
-const DATE = /^\d{4}-\d{2}-\d{2}/
-const TIME = /^[Tt ](\d{2}:\d{2}(?::\d{2})?)(?:[.,](\d{1,9}))?/
-const ZONE = /^(?:[Zz]|([+-]\d{2}):?(\d{2}))$/
+const MOMENT =
+  /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?(?:[.,](\d{1,9}))?)?(?:Z| ?([+-]\d\d):?(\d\d))?$/i
+
+/** Units of UTF-16; no moment is longer. */
+const MAX_LENGTH = 40
+
+const OF_US = /^(\d\d?)\/(\d\d?)\/(\d{4}) (1[012]|[1-9])(:\d\d:\d\d)[ \u202f]([AP])M/
+const ONE_DIGIT = /(?<![\d.,])\d(?!\d)/g
 
 const YEAR_10000 = 253_402_300_800_000
 
@@ -291,31 +296,30 @@ export function parseTime(text: string): number | undefined {
 }
 
 /**
- * The moment that `text` names; what is finer than milliseconds is cut off. Without a zone it is
+ * The moment that a text names; what is finer than milliseconds is cut off. Without a zone it is
  * UTC, which is what clients mean that leave it out.
  *
  * @returns `undefined` when it names none, or one before 1970: platforms write the year 1 for
  *   "never".
  */
 export function parseMoment(text: string): Moment | undefined {
-  const [date = ''] = DATE.exec(text) ?? []
-  if (!isDay(date)) return undefined
-  const [time = '', clock = '00:00', fraction = ''] = TIME.exec(text.slice(date.length)) ?? []
-  const zone = text.slice(date.length + time.length)
-  const [isZone, hours = '+00', minutes = '00'] = ZONE.exec(zone) ?? []
-  if (isZone === undefined && zone !== '') return undefined
-  const seconds = clock.length === 5 ? ':00' : ''
-  const milliseconds = `${fraction}000`.slice(0, 3)
-  const at = Date.parse(`${date}T${clock}${seconds}.${milliseconds}${hours}:${minutes}`)
-  if (!(at >= 0 && at < YEAR_10000)) return undefined
-  return { first: at, last: at + unitOf(time, fraction.length) - 1 }
+  const [, date = '', clock = '', seconds = '', fraction = '', hours = '+00', minutes = '00'] =
+    MOMENT.exec(toIso(text.slice(0, MAX_LENGTH))) ?? []
+  const time = `${clock || '00:00'}${seconds || ':00'}.${`${fraction}000`.slice(0, 3)}`
+  const at = Date.parse(`${date}T${time}${hours}:${minutes}`)
+  if (!(isDay(date) && at >= 0 && at < YEAR_10000)) return undefined
+  const unit = seconds === '' ? 60_000 : 10 ** Math.max(0, 3 - fraction.length)
+  return { first: at, last: at + (clock === '' ? 86_400_000 : unit) - 1 }
 }
 
-/** Milliseconds of the smallest unit that a time of day has. */
-function unitOf(time: string, digits: number): number {
-  if (time === '') return 86_400_000
-  if (time.length === 'Thh:mm'.length) return 60_000
-  return 10 ** Math.max(0, 3 - digits)
+/** Programs of .NET spell the times of a query as people do: in the US, the month comes first. */
+function toIso(text: string): string {
+  return text
+    .replace(OF_US, (_, month, day, year, hour, rest, half) => {
+      return `${year}-${month}-${day} ${(hour % 12) + (half === 'P' ? 12 : 0)}${rest}`
+    })
+    .replace(ONE_DIGIT, '0$&')
+    .replaceAll('/', '-')
 }
 
 /** `YYYY-MM-DDTHH:mm:ss.sssZ` of Unix milliseconds. */

@@ -136,6 +136,24 @@ describe('a history form', () => {
 
 const NOON = Date.UTC(2026, 0, 31, 12, 0, 0)
 
+/** How programs of .NET spell a time: in the US, in China and in Sweden. */
+function spellNet(seconds: number, halfHours: number): readonly string[] {
+  const local = new Date((seconds + halfHours * 1800) * 1000)
+  const [day = '', clock = ''] = local.toISOString().split(/[T.]/)
+  const [year = '', month = '', date = ''] = day.split('-')
+  const [hour, ...rest] = clock.split(':')
+  const short = [Number(hour) % 12 || 12, ...rest].join(':')
+  const half = Number(hour) < 12 ? 'AM' : 'PM'
+  const [hours, minutes] = [Math.abs(halfHours) >> 1, (Math.abs(halfHours) % 2) * 30]
+  const pad = (part: number): string => String(part).padStart(2, '0')
+  const zone = ` ${halfHours < 0 ? '-' : '+'}${pad(hours)}:${pad(minutes)}`
+  return [
+    `${Number(month)}/${Number(date)}/${year} ${short}\u202f${half}${zone}`,
+    `${year}/${Number(month)}/${Number(date)} ${Number(hour)}:${rest.join(':')}${zone}`,
+    `${day} ${clock}${zone}`,
+  ]
+}
+
 function item(type: ItemType = 'Text'): Item {
   return {
     type,
@@ -253,6 +271,36 @@ describe('a time', () => {
     assert.equal(parseTime('1970-01-01T00:00:00Z'), 0)
   })
 
+  // Protocol: as .NET spells it
+  it('is read as programs of .NET spell it where they run', () => {
+    const spellings = {
+      'en-US': '1/31/2026 12:00:00\u202fPM +00:00',
+      'en-US, before .NET 8': '1/31/2026 12:00:00 PM +00:00',
+      'en-US, elsewhere': '1/31/2026 4:00:00 AM -08:00',
+      'en-US, the day after': '2/1/2026 12:00:00\u202fAM +12:00',
+      'zh-CN': '2026/1/31 20:00:00 +08:00',
+      'zh-CN, Windows': '2026/1/31 4:00:00 -08:00',
+      'sv-SE': '2026-01-31 13:00:00 +01:00',
+    }
+    const found = Object.entries(spellings).map(([culture, text]) => [culture, parseTime(text)])
+    assert.deepEqual(
+      found,
+      Object.keys(spellings).map((culture) => [culture, NOON]),
+    )
+    const second = { first: NOON, last: NOON + 999 }
+    assert.deepEqual(parseMoment('1/31/2026 12:00:00 PM +00:00'), second)
+  })
+
+  it('is the same in all spellings of .NET', () => {
+    const most = Date.UTC(9999, 11, 30) / 1000
+    const halfHours = fc.integer({ min: -28, max: 28 })
+    forAll(fc.integer({ min: 50_400, max: most }), halfHours, (seconds, zone) => {
+      for (const text of spellNet(seconds, zone)) {
+        assert.equal(parseTime(text), seconds * 1000, text)
+      }
+    })
+  })
+
   it('is as long as its smallest unit', () => {
     const lengths = { '': 86_400_000, 'T12:00': 60_000, 'T12:00:00': 1000, 'T12:00:00.12': 10 }
     for (const [time, length] of Object.entries(lengths)) {
@@ -283,6 +331,14 @@ describe('a time', () => {
       '2026-01-31T12:00:60Z',
       '2026-01-31T12:00:00+25:00',
       '31.1.2026',
+      '31/01/2026 12:00:00 +00:00',
+      '02/01/2026 12:00:00 +00:00',
+      '1/31/26 12:00:00 PM +00:00',
+      '2/30/2026 12:00:00 PM +00:00',
+      '1/31/2026 13:00:00 PM +00:00',
+      '1/31/2026 0:00:00 AM +00:00',
+      '31/01/2026 12:00:00 pm +00:00',
+      '1/1/0001 12:00:00 AM +00:00',
       '1769860800000',
       '0001-01-01T00:00:00Z',
       '1969-12-31T23:59:59.999Z',
