@@ -15,6 +15,7 @@ import {
   sendAndBreak,
   sendThroughBreaks,
 } from './support/film.ts'
+import { passUntil } from './support/phone-page.ts'
 
 after(closeBrowser)
 
@@ -96,6 +97,7 @@ describe('a phone that sends files', needs('chromium'), () => {
 
   it('waits for the computer, and says so in Chinese to those who speak it', async (t) => {
     const wired = await openWiredPage(t, { locale: 'zh-CN' })
+    await wired.page.clock.install()
     let stopped: Promise<unknown> | undefined
     const film = await sendAndBreak(t, wired, async () => {
       stopped = wired.daemon.stop()
@@ -103,7 +105,8 @@ describe('a phone that sends files', needs('chromium'), () => {
     await stopped
     await isSaid(wired.page, /^等待电脑响应，已发送 [3-9]\d%/)
     await restart(t, wired.daemon)
-    await wired.page.getByRole('listitem').getByText('已发送', { exact: true }).waitFor()
+    const sent = wired.page.getByRole('listitem').getByText('已发送', { exact: true })
+    await passUntil(wired.page, sent.waitFor())
     assert.equal(await hashOfItem(wired.other), film.hash)
     assert.ok(wired.wire.bytes < film.size + IN_FLIGHT_BYTES)
   })

@@ -6,7 +6,7 @@ import type { Request } from 'playwright-core'
 import { defer } from '../support/defer.ts'
 import { listen } from '../support/listen.ts'
 import { needs } from '../support/requirements.ts'
-import { addressOf, openPhonePage } from './support/phone-page.ts'
+import { addressOf, openPhonePage, passUntil } from './support/phone-page.ts'
 import { layWire } from './support/wire.ts'
 
 type Answer = (response: ServerResponse) => void
@@ -77,18 +77,19 @@ describe('a phone page that somebody else answers', needs('chromium'), () => {
   it('says that the computer is not reached, and follows again when it is', async (t) => {
     const { page, daemon, device, other, assertCalm } = await openPhonePage(t)
     const { url, at, cut, answered } = await standBefore(t, daemon.ready.gateway)
+    await page.clock.install()
     await page.goto(addressOf(device, url))
     await page.locator('[data-way=live]').waitFor()
     for (const [what, answer] of Object.entries(STRANGE)) {
       at.answer = answer
       cut()
       // The document and the state, and both once more: it is asked again and again.
-      for (let answers = 0; answers < 4; answers += 1) await answered()
+      for (let answers = 0; answers < 4; answers += 1) await passUntil(page, answered())
       await page.locator('[data-way=away]').waitFor()
       await page.getByText('The computer does not answer').waitFor()
       at.answer = undefined
       await other.pushText(`after ${what}`)
-      await page.locator('[data-way=live]').waitFor()
+      await passUntil(page, page.locator('[data-way=live]').waitFor())
       await page.getByText(`after ${what}`, { exact: true }).first().waitFor()
     }
     assertCalm()

@@ -5,7 +5,7 @@
  */
 
 import { after, type TestContext } from 'node:test'
-import { devices, type BrowserContextOptions } from 'playwright-core'
+import { devices, type BrowserContextOptions, type Page } from 'playwright-core'
 import {
   closeBrowser,
   INSECURE_HOST,
@@ -50,4 +50,15 @@ export async function openPhonePage(
 export function addressOf({ link }: PairedDevice, gateway: string): string {
   const payload = new URL(link).searchParams.get('p')
   return `http://${INSECURE_HOST}:${new URL(gateway).port}/phone#${payload}`
+}
+
+/**
+ * Lets time pass in a page, whose clock was installed, until something has happened: it waits before
+ * it asks again.
+ */
+export async function passUntil(page: Page, happening: Promise<unknown>): Promise<void> {
+  let isOver = false
+  const over = happening.finally(() => (isOver = true))
+  while (!isOver) await page.clock.runFor(250)
+  await over
 }
