@@ -75,7 +75,8 @@ print('listens', flush=True)
 while True: print(listener.recv(4096).decode(), flush=True)
 `
 
-describe('a daemon that systemd started', () => {
+// Each on a machine of its own, most of the time waiting for systemd.
+describe('a daemon that systemd started', { concurrency: true }, () => {
   const tools = needs('systemd-notify', 'python3')
 
   it('tells when it is ready, that it lives, and when it stops', tools, async (t) => {

@@ -116,7 +116,10 @@ async function recovers(subject: Subject): Promise<void> {
   assert.equal(daemon.stderr(), '')
 }
 
-describe('a daemon whose disk is full', needsMount, () => {
+// They wait for what is tried again, or looked at again, after seconds.
+const SIDE_BY_SIDE = { ...needsMount, concurrency: true } as const
+
+describe('a daemon whose disk is full', SIDE_BY_SIDE, () => {
   // Protocol: 256 MiB stay free
   it('refuses what comes before it reads a byte of it', async (t) => {
     const disk = mountSmallDisk(t, 16)
@@ -408,7 +411,7 @@ async function shutOut(
   assert.equal(await isIn(renewed, next), true)
 }
 
-describe('a device that is shut out', needsMount, () => {
+describe('a device that is shut out', SIDE_BY_SIDE, () => {
   it('is out at once while the disk is full, and is out for good when there is room', async (t) => {
     await shutOut(t, (disk) => fill(disk))
   })

@@ -11,7 +11,10 @@ import { Xvfb } from '../support/xvfb.ts'
 import { makeRelease, PROJECT } from './support/make-release.ts'
 import { execute } from '../support/execute.ts'
 
-describe('clipgate service, with a real systemd,', needsUserSession(), () => {
+// Each on a machine of its own, most of the time waiting for systemd.
+const options = { ...needsUserSession(), concurrency: true } as const
+
+describe('clipgate service, with a real systemd,', options, () => {
   let [folder, archive] = ['', '']
   before(async () => {
     folder = await folderForAll()

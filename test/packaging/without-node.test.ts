@@ -11,7 +11,7 @@ import {
   type PairedDevice,
 } from '../support/daemon-process.ts'
 import { execute } from '../support/execute.ts'
-import { isNight } from '../support/night.ts'
+import { isNight, onlyAtNight } from '../support/night.ts'
 import {
   makeDebianRoot,
   makeImageRoot,
@@ -143,7 +143,8 @@ describe('a release, where there is no Node and no network,', needsDebianRoot(PR
     await rm(systemctl)
   }
 
-  it('is unpacked by a user, upgraded while it runs, and used', async (t) => {
+  // By day one without a Node in it: test/packaging/install.test.ts.
+  it('is unpacked by a user, upgraded while it runs, and used', onlyAtNight(), async (t) => {
     const { user } = await makeDebianRoot(t, PROCESSOR)
     const home = join(user.folder, 'home/user')
     await Promise.all([
@@ -218,14 +219,7 @@ describe('a release, where there is no Node and no network,', needsDebianRoot(PR
     assert.equal(await daemon.stop(), 0)
   })
 
-  it('is the same when it is made again, and has what Node and its license are', async (t) => {
-    const names = [archive('', version), deb('', version), IMAGE]
-    const first = await Promise.all(names.map((name) => readFile(join(release, name))))
-    await execute('mv', [release, join(folder, 'kept')])
-    await packRelease(folder, TARGET, 'image')
-    for (const [index, name] of names.entries()) {
-      assert.ok((await readFile(join(release, name))).equals(first[index] ?? Buffer.of()), name)
-    }
+  it('has what Node and its license are', async (t) => {
     const place = await mkdtemp(join(folder, 'unpacked-'))
     await execute('tar', ['-xzf', archive(release, version), '--strip-components=1', '-C', place])
     const docs = join(place, 'share/doc/clipgate')
@@ -237,5 +231,16 @@ describe('a release, where there is no Node and no network,', needsDebianRoot(PR
     const { user } = await makeDebianRoot(t, PROCESSOR)
     await execute('cp', [join(place, 'lib/clipgate/node'), join(user.folder, 'tmp/node')])
     assert.equal(await user.run('/tmp/node', '--version'), `v${number}\n`)
+  })
+
+  // By day one without a Node in it: test/packaging/release.test.ts.
+  it('is the same when it is made again', onlyAtNight(), async () => {
+    const names = [archive('', version), deb('', version), IMAGE]
+    const first = await Promise.all(names.map((name) => readFile(join(release, name))))
+    await execute('mv', [release, join(folder, 'kept')])
+    await packRelease(folder, TARGET, 'image')
+    for (const [index, name] of names.entries()) {
+      assert.ok((await readFile(join(release, name))).equals(first[index] ?? Buffer.of()), name)
+    }
   })
 })
