@@ -18,13 +18,7 @@ import {
   needsDebianRoot,
   type CleanRoot,
 } from './support/clean-root.ts'
-import {
-  makeOlderRelease,
-  makeRelease,
-  OLDER,
-  packRelease,
-  PROJECT,
-} from './support/make-release.ts'
+import { makeRelease, OLDER, packRelease, PROJECT } from './support/make-release.ts'
 import { folderForAll } from '../support/temporary-folder.ts'
 
 /** By night that of small boards, which is emulated. */
@@ -60,16 +54,20 @@ async function pairWith(daemon: DaemonProcess): Promise<PairedDevice> {
 }
 
 describe('a release, where there is no Node and no network,', needsDebianRoot(PROCESSOR), () => {
-  let [folder, release, before_] = ['', '', '']
+  let [folder, release] = ['', '']
   before(async () => {
     folder = await folderForAll()
     release = await makeRelease(folder, undefined, `${TARGET} image`)
-    before_ = await makeOlderRelease(folder, TARGET)
   })
 
-  const archive = (from: string, number: string) =>
-    join(from, `clipgate-${number}-${TARGET}.tar.gz`)
-  const deb = (from: string, number: string) => join(from, `clipgate_${number}_${DEBIAN}.deb`)
+  const archive = (from: string) => join(from, `clipgate-${version}-${TARGET}.tar.gz`)
+  const deb = (from: string) => join(from, `clipgate_${version}_${DEBIAN}.deb`)
+
+  /** Makes what was unpacked what was published before, but for its program. */
+  const age = async (path: string): Promise<void> => {
+    const text = await readFile(path, 'utf8')
+    await writeFile(path, text.replace(version, OLDER))
+  }
 
   /** Uses one version, installs the next one while it runs, and finds everything as it was. */
   async function upgrade(
@@ -147,28 +145,28 @@ describe('a release, where there is no Node and no network,', needsDebianRoot(PR
   it('is unpacked by a user, upgraded while it runs, and used', onlyAtNight(), async (t) => {
     const { user } = await makeDebianRoot(t, PROCESSOR)
     const home = join(user.folder, 'home/user')
-    await Promise.all([
-      copyFile(archive(before_, OLDER), join(home, 'older.tar.gz')),
-      copyFile(archive(release, version), join(home, 'newer.tar.gz')),
-    ])
+    await copyFile(archive(release), join(home, 'newer.tar.gz'))
     await user.run('mkdir', '/home/user/.local')
-    const unpack = (name: string) =>
+    const unpack = () =>
       user.run(
-        'tar',
-        '-xzf',
-        `/home/user/${name}`,
-        '--strip-components=1',
-        '-C',
-        '/home/user/.local',
+        ...['tar', '-xzf', '/home/user/newer.tar.gz'],
+        ...['--strip-components=1', '-C', '/home/user/.local'],
       )
-    await unpack('older.tar.gz')
-    await upgrade(t, user, '/home/user/.local', () => unpack('newer.tar.gz'))
+    await unpack()
+    await age(join(home, '.local/lib/clipgate/package.json'))
+    await upgrade(t, user, '/home/user/.local', unpack)
   })
 
   it('is installed by dpkg, upgraded while it runs, and removed, and data stay', async (t) => {
     const { root, user } = await makeDebianRoot(t, PROCESSOR)
-    await copyFile(deb(before_, OLDER), join(root.folder, 'tmp/older.deb'))
-    await copyFile(deb(release, version), join(root.folder, 'tmp/newer.deb'))
+    const place = join(folder, 'older')
+    await execute('dpkg-deb', ['-R', deb(release), place])
+    for (const name of ['DEBIAN/control', 'usr/lib/clipgate/package.json']) {
+      await age(join(place, name))
+    }
+    const older = join(root.folder, 'tmp/older.deb')
+    await execute('dpkg-deb', ['--root-owner-group', '-Znone', '-b', place, older])
+    await copyFile(deb(release), join(root.folder, 'tmp/newer.deb'))
     const files = () => root.run('ls', '-AR', '/usr', '/etc', '/bin', '/lib')
     const untouched = await files()
     await root.run('dpkg', '--install', '/tmp/older.deb')
@@ -183,7 +181,7 @@ describe('a release, where there is no Node and no network,', needsDebianRoot(PR
     const { user } = await makeDebianRoot(t, PROCESSOR)
     const place = join(user.folder, 'opt/a $b & c')
     await mkdir(place, { recursive: true })
-    await execute('tar', ['-xzf', archive(release, version), '-C', place])
+    await execute('tar', ['-xzf', archive(release), '-C', place])
     const name = `clipgate-${version}-${TARGET}`
     await symlink(`../../opt/a $b & c/${name}/bin/clipgate`, join(user.folder, 'usr/bin/first'))
     await symlink('first', join(user.folder, 'usr/bin/second'))
@@ -221,7 +219,7 @@ describe('a release, where there is no Node and no network,', needsDebianRoot(PR
 
   it('has what Node and its license are', async (t) => {
     const place = await mkdtemp(join(folder, 'unpacked-'))
-    await execute('tar', ['-xzf', archive(release, version), '--strip-components=1', '-C', place])
+    await execute('tar', ['-xzf', archive(release), '--strip-components=1', '-C', place])
     const docs = join(place, 'share/doc/clipgate')
     const list = JSON.parse(await readFile(join(docs, 'clipgate.cdx.json'), 'utf8'))
     const { name = '', version: number } = NODES[TARGET] ?? {}
@@ -235,7 +233,7 @@ describe('a release, where there is no Node and no network,', needsDebianRoot(PR
 
   // By day one without a Node in it: test/packaging/release.test.ts.
   it('is the same when it is made again', onlyAtNight(), async () => {
-    const names = [archive('', version), deb('', version), IMAGE]
+    const names = [archive(''), deb(''), IMAGE]
     const first = await Promise.all(names.map((name) => readFile(join(release, name))))
     await execute('mv', [release, join(folder, 'kept')])
     await packRelease(folder, TARGET, 'image')
