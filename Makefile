@@ -141,7 +141,7 @@ fuzz: node_modules ## Run the property tests with 100 times as many cases (FUZZ_
 .PHONY: night
 night: build ## Run what needs luck or size in its long form, for each night (SEED=N, TESTS=one, RUNS=1)
 	CLIPGATE_TEST_NIGHT=$(or $(SEED),$(shell date +%s)) $(if $(RUNS),MODEL_RUNS=$(RUNS)) \
-	  $(RUN) --patience Infinity $(shell grep -l 'support/night\|support/film\|proxy-suite' $(TESTS))
+	  $(RUN) --patience Infinity $(shell grep -l 'support/night\|support/film\|support/suites\|proxy-suite' $(TESTS))
 
 .PHONY: processors
 processors: node_modules ## Run the program on arm64, armhf and riscv64, nightly (Debian, qemu-user)

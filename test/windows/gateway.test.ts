@@ -1,3 +1,3 @@
 import { runSuites } from './support/suites.ts'
 
-runSuites('22', ['gateway'])
+runSuites('22', ['gateway', 'cli'])

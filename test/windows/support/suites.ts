@@ -27,14 +27,13 @@ const PRELOAD = `${COPY}test/windows/support/suite-preload.js`
 const PATIENCE = ['--test-timeout', '240000']
 
 /**
- * Files of tests that by day run where they are only: they touch no file, process or path. Below
- * Wine each takes seconds to start.
+ * What by day runs there of a room: what has files of its own, processes or a console. Below Wine
+ * each file takes seconds to start, and what is only sent is the same everywhere.
  */
-const SAME_EVERYWHERE: Readonly<Record<string, RegExp>> = {
-  client: /^(?:event-stream-parser|json-meter|translate-failure|watch-(?:polling|reconnect))\./,
-  devices: /^(?:argon2-kernel|phc-string|refused-logins|verification-queue)\./,
-  gateway:
-    /^(?:authentication|circle-time|dialect|failing-addresses|group-members|history(?:-old|-query)?|parse-basic|phone-state|probes)\./,
+const BY_DAY: Readonly<Record<string, RegExp>> = {
+  cli: /^(?:main|own-clipboard|panel|pull-push|serve)\./,
+  devices: /^(?:json-device-registry|registry-faults)\./,
+  gateway: /^(?:file|folders|history-files|resumable-upload)\./,
 }
 
 /** Tests of rooms that fail or are missing below a version of `node.exe` fail here. */
@@ -57,8 +56,8 @@ export function runSuites(version: string, rooms: readonly string[], { skip } = 
         const names = (await readdir(join(ROOT, 'test', room))).filter(
           (name) =>
             name.endsWith('.test.ts') &&
-            !leftOut(room).includes(name) &&
-            (isNight || SAME_EVERYWHERE[room]?.test(name) !== true),
+            leftOutOf(room, name).every((titles) => titles.length > 0) &&
+            (isNight || BY_DAY[room]?.test(name) !== false),
         )
         const sources = names.map((name) => join(ROOT, 'test', room, name))
         await bundleTests(sources, join(machine.drive, 'clipgate'), COPY)
@@ -73,7 +72,7 @@ export function runSuites(version: string, rooms: readonly string[], { skip } = 
         const output = await program.stdout()
         const failed = output.slice(output.indexOf('failing tests:'))
         assert.equal(code, 0, failed.slice(0, 20_000))
-        for (const title of leftOut(room).filter((one) => !one.endsWith('.test.ts'))) {
+        for (const title of names.flatMap((name) => leftOutOf(room, name).flat())) {
           assert.ok(output.includes(`﹣ ${title}`), `not found in ${room}: ${title}`)
         }
       })
@@ -115,10 +114,10 @@ async function copySources(to: string): Promise<void> {
   )
 }
 
-/** Sentences of tests, and names of whole files. */
-function leftOut(room: string): readonly string[] {
+/** What each reason leaves out of a file: sentences of tests, or, without any, the whole of it. */
+function leftOutOf(room: string, name: string): readonly (readonly string[])[] {
+  const file = `${room}/${basename(name, '.test.ts')}`
   return Object.values(NOT_THERE)
-    .flatMap((files) => Object.entries(files))
-    .filter(([file]) => file.startsWith(`${room}/`))
-    .flatMap(([file, titles]) => (titles.length > 0 ? titles : [`${basename(file)}.test.ts`]))
+    .map((files) => files[file])
+    .filter((titles) => titles !== undefined)
 }

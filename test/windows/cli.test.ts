@@ -1,3 +1,0 @@
-import { runSuites } from './support/suites.ts'
-
-runSuites('22', ['cli'])
