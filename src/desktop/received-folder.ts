@@ -45,7 +45,10 @@ const ABANDONED_MS: number = 24 * 60 * 60 * 1000
 /** Hex digits of the mark of a writer, as unfinished files have it. */
 const MARK_DIGITS = 8
 
-/** Files of one name and size that are read again for a new one: others must not cause more. */
+/**
+ * Files of one name and size that are read again for a new one: others must not cause more. They
+ * are the last ones, which is what a kill leaves saved and not noted.
+ */
 const MAX_COMPARED = 8
 
 /** A person with more files of one name has another problem. */
@@ -227,20 +230,34 @@ export class ReceivedFolder {
     size: number,
     sha256: string | undefined,
   ): Promise<{ readonly number: number; readonly path: string; readonly isSame: boolean }> {
-    let compared = 0
+    const alike: { readonly number: number; readonly path: string; readonly state: string }[] = []
     for (let number = 1; ; number += 1) {
       const path = join(this.path, numberedName(name, number))
       const found = await statsOf(path)
-      if (found === undefined || number === MAX_NUMBER) return { number, path, isSame: false }
-      const isCandidate = sha256 !== undefined && found.isFile() && found.size === size
-      if (!isCandidate) continue
-      const state = stateOf(path, found)
+      if (found === undefined || number === MAX_NUMBER) {
+        const same = sha256 === undefined ? undefined : await this.#findSame(alike, sha256)
+        return { ...(same ?? { number, path }), isSame: same !== undefined }
+      }
+      if (!found.isFile() || found.size !== size) continue
+      alike.push({ number, path, state: stateOf(path, found) })
+    }
+  }
+
+  /** The last of some files that has these bytes, of those that are known or may be read again. */
+  async #findSame<Place extends { readonly path: string; readonly state: string }>(
+    places: readonly Place[],
+    sha256: string,
+  ): Promise<Place | undefined> {
+    let compared = 0
+    for (const place of places.toReversed()) {
+      const { path, state } = place
       if (this.#known.get(state) === undefined) {
         if (compared === MAX_COMPARED) continue
         compared += 1
       }
-      if ((await this.#hash(path, state)) === sha256) return { number, path, isSame: true }
+      if ((await this.#hash(path, state)) === sha256) return place
     }
+    return undefined
   }
 
   async #hash(path: string, state: string): Promise<string | undefined> {
