@@ -35,7 +35,7 @@ type Row = readonly [name: string, value: string]
 
 function describe(status: DaemonStatus, now: number): readonly Row[] {
   const { item, storage, listeners, peers, devices, devicesError, paused, bus } = status
-  const { clipboard, clipboardError, lostUrls, transfers, tls } = status
+  const { clipboard, clipboardError, receivedError, lostUrls, transfers, tls } = status
   const what =
     item && `${item.type}, ${formatBytes(item.size)}, ${formatAgo(item.activatedAt, now)}`
   const lost = `this machine is not ${lostUrls.join(', ')} any more; new codes: clipgate rotate ID`
@@ -43,6 +43,7 @@ function describe(status: DaemonStatus, now: number): readonly Row[] {
   const rows: readonly (readonly [name: string, value: string | undefined])[] = [
     ['Daemon', describeDaemon(status, now)],
     ['Clipboard', status.running ? withError(clipboard, clipboardError) : undefined],
+    ['Received', receivedError],
     ['Paused', paused && describePause(paused)],
     ['Item', what ?? 'none yet'],
     ['Devices', `${devices}${devicesError === undefined ? '' : `; unsaved: ${devicesError}`}`],

@@ -160,6 +160,7 @@ export const decodeStatus: Decoder<DaemonStatus> = objectOf({
   mode: optional(oneOf(['desktop', 'headless'])),
   clipboard: decodeString,
   clipboardError: optional(decodeString),
+  receivedError: optional(decodeString),
   paused: optional(decodePause),
   item: optional(
     objectOf({

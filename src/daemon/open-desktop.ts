@@ -3,6 +3,7 @@
 import { homedir } from 'node:os'
 import { DomainError } from '../core/domain-error.ts'
 import type { ReceivedPlace } from '../gateway/gateway-ports.ts'
+import { FileSaves } from '../inbound/file-saves.ts'
 import type { Station } from '../station/open-station.ts'
 import { nameFolder, ownSurroundings } from './folders.ts'
 import { findClipboards, NO_DESKTOP, NOTHING_SHARED } from './open-system-clipboard.ts'
@@ -22,11 +23,11 @@ export async function openDesktop(
   onTrouble: (isTrouble: boolean) => void,
 ): Promise<Desktop> {
   const { headless, clipboard: choice } = settings
-  if (headless) return without('headless')
-  if (choice === 'none') return without('desktop')
+  if (headless) return without(station, 'headless')
+  if (choice === 'none') return without(station, 'desktop')
   if (choice === undefined && findClipboards(ownSurroundings()).length === 0) {
     onTrouble(true)
-    return without('headless', `${NO_DESKTOP}; going on headless: ${NOTHING_SHARED}`)
+    return without(station, 'headless', `${NO_DESKTOP}; going on headless: ${NOTHING_SHARED}`)
   }
   // A tenth of all code, which servers should not wait for.
   const { shareDesktop } = await import('./share-desktop.ts')
@@ -41,7 +42,10 @@ export function placeOf(desktop: Desktop): ReceivedPlace | undefined {
   return { folder: nameFolder(receivedDir, homedir()), isShared }
 }
 
-function without(mode: Desktop['mode'], warning?: string): Desktop {
+function without(station: Station, mode: Desktop['mode'], warning?: string): Desktop {
+  // What a desktop did not save before stays for the next one, for as long as there is room.
+  const alone = (work: () => Promise<void>) => station.inbound.alone(work)
+  station.storage.yieldFirst(new FileSaves({ ...station, alone }))
   const refuse = async (): Promise<never> => {
     throw new DomainError(
       'NO_CLIPBOARD',
@@ -54,6 +58,7 @@ function without(mode: Desktop['mode'], warning?: string): Desktop {
     clipboard: () => 'none',
     opened: async () => warning,
     trouble: () => undefined,
+    unsaved: () => undefined,
     paused: () => undefined,
     pause: refuse,
     resume: refuse,

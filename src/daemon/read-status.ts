@@ -19,6 +19,7 @@ export const NOT_RUNNING: Omit<LiveStatus, 'peers'> = {
   mode: undefined,
   clipboard: 'none',
   clipboardError: undefined,
+  receivedError: undefined,
   paused: undefined,
   settings: undefined,
   listeners: [],

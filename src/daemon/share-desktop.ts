@@ -31,6 +31,8 @@ export interface Desktop {
   opened(): Promise<string | undefined>
   /** The trouble with the clipboard right now. */
   trouble(): string | undefined
+  /** Which files are not saved, and why, without names. */
+  unsaved(): string | undefined
   paused(): Pause | undefined
   /** As in the port `Panel`. */
   readonly pause: Panel['pause']
@@ -106,9 +108,11 @@ export async function shareDesktop(
     logger.warn('Cannot look at the received folder', { ...describeFailure(error) })
   })
   const arrivals = await openArrivals(station, settings)
-  const saves = station.inbound.saveFiles(
-    (alone) => new FileSaves({ ...station, alone }, (stored) => received.keep(stored)),
-  )
+  const alone = (work: () => Promise<void>) => station.inbound.alone(work)
+  const saves = new FileSaves({ ...station, alone }, (stored) => received.keep(stored))
+  station.inbound.saveFiles(saves)
+  station.storage.yieldFirst(saves)
+  saves.onChange(() => watchers.notify())
   station.inbound.addEffect(async (stored, origin, { isSaved }) => {
     // Whatever is on a clipboard that is opened from now on is older.
     readAtStart = false
@@ -131,6 +135,7 @@ export async function shareDesktop(
       return `${trouble}; it is tried again, and until then ${NOTHING_SHARED}`
     },
     trouble: () => trouble,
+    unsaved: () => saves.trouble,
     paused: () => pause.current,
     pause: (durationMs) => pause.begin(durationMs),
     resume: () => pause.end(),

@@ -289,6 +289,7 @@ function createAdmin(running: Running, linkBase: () => LinkBase): Admin {
           mode: desktop.mode,
           clipboard: desktop.clipboard(),
           clipboardError: desktop.trouble(),
+          receivedError: desktop.unsaved(),
           paused: desktop.paused(),
           settings: toldSettings(settings),
           listeners: listeners.status(),

@@ -113,12 +113,14 @@ export class ClipboardPipeline implements InboundPipeline {
   /**
    * Has the files, Groups and batches that others send saved from now on, and what is left of them
    * from before a restart. Their bytes stay until that has ended.
-   *
-   * @param open Called at once, with what keeps others from changing the latest item meanwhile.
    */
-  saveFiles(open: (alone: (work: () => Promise<void>) => Promise<void>) => FileSaves): FileSaves {
-    this.#saves = open((work) => this.#queue.run(work))
-    return this.#saves
+  saveFiles(saves: FileSaves): void {
+    this.#saves = saves
+  }
+
+  /** Runs work while nobody else changes the latest item. */
+  alone(work: () => Promise<void>): Promise<void> {
+    return this.#queue.run(work)
   }
 
   apply(inbound: InboundItem): Promise<AppliedItem> {

@@ -31,6 +31,9 @@ export function backOff(
   return Math.min(retryAfterMs, MAX_RETRY_AFTER_MS) + random() * range
 }
 
+/** The waits for a folder that failed: one that is moved or mounted again is back by then. */
+export const SAVE_RETRIES_MS: readonly number[] = [1000, 10_000, 60_000]
+
 const FIRST_RETRY_MS = 300
 
 /**

@@ -114,6 +114,8 @@ export interface DaemonStatus {
   readonly clipboard: string
   /** The trouble with the system clipboard, if there is one. */
   readonly clipboardError: string | undefined
+  /** Which of the files that were sent are not saved, and why; `undefined` when all are. */
+  readonly receivedError: string | undefined
   /** `undefined` while the clipboard is shared, and while no daemon runs. */
   readonly paused: Pause | undefined
   readonly item:

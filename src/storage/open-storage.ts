@@ -14,7 +14,7 @@ import { FileHasher } from '../hashing/file-hasher.ts'
 import type { BlobStore } from '../ports/blob.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { DeviceRegistry } from '../ports/device-registry.ts'
-import type { ReserveRoom } from '../ports/disk-room.ts'
+import type { Expendable, ReserveRoom } from '../ports/disk-room.ts'
 import type { LatestItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { StagingArea } from '../ports/staging-area.ts'
@@ -71,6 +71,8 @@ export interface Storage {
   readonly hashText: (utf8: Uint8Array<ArrayBuffer>) => Promise<Digests>
   /** Sets room aside for a file outside of the data directory. */
   readonly reserve: ReserveRoom
+  /** Has something in the data directory give way from now on where there is no room otherwise. */
+  yieldFirst(expendable: Expendable): void
   /** Ends timers and workers; what is stored stays. The directory stays open. */
   close(): Promise<void>
 }
@@ -117,6 +119,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     freeBytes: () => space.free(),
     diskTrouble: () => probe.trouble(),
     reserve: createReserveRoom(folder, space, openSpace),
+    yieldFirst: (expendable) => space.yieldFirst(expendable),
     close: async () => {
       await staging.close()
       await hasher.close()

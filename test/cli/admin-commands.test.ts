@@ -163,6 +163,7 @@ describe('clipgate status', () => {
       t,
       withStatus(await createFakeAdmin(), {
         clipboardError: 'the display is gone',
+        receivedError: '1 item (5 MiB) not saved yet: \u001b',
         devicesError: 'Cannot save /data/devices.json: there is no space left',
         item: undefined,
         startedAt: undefined,
@@ -174,6 +175,7 @@ describe('clipgate status', () => {
     const { stdout } = await run(['status'])
     assert.match(stdout, /^Daemon +clipgate 1\.2\.3, starting, process unknown$/m)
     assert.match(stdout, /^Clipboard +x11: the display is gone$/m)
+    assert.match(stdout, /^Received +1 item \(5 MiB\) not saved yet: \\u\{1b\}$/m)
     assert.match(stdout, /^Devices +0; unsaved: Cannot save .*: there is no space left$/m)
     assert.match(stdout, /^Item +none yet$/m)
     assert.match(stdout, /^Control +http:\/\/127\.0\.0\.1:1 failed: EADDRINUSE \\u\{1b\}$/m)
@@ -187,6 +189,7 @@ describe('clipgate status', () => {
       storage: { ...STATUS.storage, error: null },
       settings: null,
       clipboardError: null,
+      receivedError: null,
       devicesError: null,
       paused: null,
       bus: null,

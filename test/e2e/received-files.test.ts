@@ -4,11 +4,13 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { watch } from 'node:fs'
-import { mkdir, readdir, readFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
+import { inject, needsTracing } from '../faults/support/trace.ts'
 import { type DaemonProcess, startDaemonProcess } from '../support/daemon-process.ts'
 import { sha256 } from '../support/hashes.ts'
+import { ownerOf } from '../support/owner.ts'
 import { createPhone, readObject } from '../support/phone.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -127,6 +129,76 @@ describe('files that a phone was told have arrived', () => {
     assert.ok(Number(left) >= missing, `${left} of ${missing}`)
     assert.doesNotMatch(daemon.log(), /mp4|Cannot save/)
     await start()
+    await holds(films)
+  })
+
+  /** A daemon whose folder is gone, a film that it was sent since, and a text after that. */
+  async function setUpWithoutFolder(t: TestContext) {
+    const { received, start, holds } = await setUp(t)
+    await rmdir(received)
+    // No folder can be made here.
+    await writeFile(received, '')
+    const daemon = await start([], ['Phone'])
+    const device = await daemon.pair('Phone')
+    const phone = createPhone(device, daemon.ready.gateway)
+    const films = { 'a.mp4': randomBytes(1000) }
+    await phone.pushFile('File', 'a.mp4', films['a.mp4'])
+    await phone.pushText('what came last')
+    while (!daemon.stderr().includes('trying again')) await phone.document()
+    const mend = async (): Promise<void> => {
+      await rm(received)
+      await mkdir(received, { mode: 0o700 })
+    }
+    return { daemon, phone, films, mend, start, holds }
+  }
+
+  it('are saved once the folder is there again, and the owner is told meanwhile', async (t) => {
+    const { daemon, films, mend, holds } = await setUpWithoutFolder(t)
+    const { stdout } = await daemon.run('status')
+    assert.match(stdout, /^Received +1 item \(1000 bytes\) not saved yet: .* \(E[A-Z]+\)$/m)
+    assert.doesNotMatch(stdout + daemon.log(), /mp4/)
+    await mend()
+    await holds(films)
+    const owner = await ownerOf(daemon)
+    while ((await owner.status()).receivedError !== undefined);
+    assert.equal(await daemon.stop(), 0)
+    assert.equal((await readdir(join(daemon.folder, 'data', 'blobs'))).length, 1)
+  })
+
+  it('are saved by the next start, which a stop does not wait for', async (t) => {
+    const { daemon, films, mend, start, holds } = await setUpWithoutFolder(t)
+    assert.equal(await daemon.stop(), 0)
+    assert.match(daemon.log(), /Files are not saved yet: .* left=1/)
+    await mend()
+    await start()
+    await holds(films)
+  })
+
+  it('are saved after a kill while they wait, and the folder has them once', async (t) => {
+    const { daemon, films, mend, start, holds } = await setUpWithoutFolder(t)
+    await kill(daemon)
+    await mend()
+    const next = await start()
+    await holds(films)
+    assert.equal(await next.stop(), 0)
+    await (await start()).stop()
+    await holds(films)
+  })
+
+  it('are there once where a file cannot be opened for a moment', needsTracing, async (t) => {
+    const { received, start, holds } = await setUp(t)
+    const daemon = await start([], ['Phone'])
+    const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
+    const fault = { calls: 'openat', fault: 'error=EMFILE', path: received }
+    const letGo = await inject(t, daemon.ready.pid, fault)
+    const films = { 'a.mp4': randomBytes(1000) }
+    await phone.pushFile('File', 'a.mp4', films['a.mp4'])
+    const owner = await ownerOf(daemon)
+    let told = (await owner.status()).receivedError
+    while (told === undefined) told = (await owner.status()).receivedError
+    assert.match(told, /not saved yet: too many files are open/)
+    await letGo()
+    while ((await owner.status()).receivedError !== undefined);
     await holds(films)
   })
 })

@@ -245,6 +245,51 @@ describe('a desktop whose disk has no room for a second copy of a file', needsDe
   })
 })
 
+describe('a small disk that has films on it which cannot be saved yet', needsMount, () => {
+  for (const [minFreeBytes, mebibytes] of [
+    ['0', 34],
+    ['8MiB', 24],
+  ] as const) {
+    it(`takes what comes, with ${minFreeBytes} to be left free, and gives the oldest up`, async (t) => {
+      const disk = mountSmallDisk(t, 48)
+      await writeFile(join(disk, 'received'), 'no folder')
+      const args = ['--clipboard', 'x11', '--min-free-bytes', minFreeBytes]
+      const daemon = await startDaemonProcess(t, { main, folder: disk, args })
+      const phone = await daemon.phone()
+      for (const name of ['a', 'b']) {
+        await phone.pushFile('File', name, Buffer.alloc(10 * MIB, name))
+      }
+      while (daemon.log().split('trying again').length < 3) await phone.document()
+      assert.doesNotMatch(daemon.log(), /given up/)
+      await phone.pushFile('File', 'large', Buffer.alloc(mebibytes * MIB))
+      assert.equal((await phone.download()).length, mebibytes * MIB)
+      assert.equal(daemon.log().split('its room was needed').length, 2)
+      const { stdout } = await daemon.run('status')
+      assert.match(stdout, /^Received .*; \d items? \(\d+ MiB\) given up: /m)
+    })
+  }
+
+  it('takes what comes also where nothing is saved any more', async (t) => {
+    const disk = mountSmallDisk(t, 48)
+    await writeFile(join(disk, 'received'), 'no folder')
+    const options = { main, folder: disk }
+    const desktop = ['--clipboard', 'x11', '--min-free-bytes', '8MiB']
+    const first = await startDaemonProcess(t, { ...options, args: desktop })
+    const device = await first.pair('Phone')
+    const before = createPhone(device, first.ready.gateway)
+    for (const name of ['a', 'b']) {
+      await before.pushFile('File', name, Buffer.alloc(12 * MIB, name))
+    }
+    assert.equal(await first.stop(), 0)
+    const next = await startHeadless(t, { ...options, args: ['--min-free-bytes', '8MiB'] })
+    const phone = createPhone(device, next.ready.gateway)
+    for (const name of ['c', 'd']) {
+      await phone.pushFile('File', name, Buffer.alloc(14 * MIB, name))
+      assert.equal((await phone.download()).length, 14 * MIB)
+    }
+  })
+})
+
 describe('a daemon whose disk fails', needsTracing, () => {
   const DISK_CALLS: Readonly<Record<string, readonly (readonly [Injection, readonly Push[]])[]>> = {
     'to take bytes': [

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
 import { describe, it, type TestContext } from 'node:test'
+import { setImmediate as turnOfEvents } from 'node:timers/promises'
 import { ChangeHub } from '../../src/inbound/change-hub.ts'
 import { ClipboardPipeline, type PipelineDeps } from '../../src/inbound/clipboard-pipeline.ts'
 import { FileSaves } from '../../src/inbound/file-saves.ts'
@@ -9,7 +10,6 @@ import type { InboundItem } from '../../src/ports/inbound-pipeline.ts'
 import type { StoredItem } from '../../src/ports/latest-item.ts'
 import { MAX_NAME_TEXT_BYTES } from '../../src/core/limits.ts'
 import { only } from '../../src/lib/read-bytes.ts'
-import { Semaphore } from '../../src/lib/semaphore.ts'
 import { openTestStorage } from '../storage/support/open-stores.ts'
 import { streamOf } from '../support/byte-streams.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
@@ -42,7 +42,8 @@ async function setUp(
   { devices, member }: Pick<PipelineDeps, 'devices' | 'member'> = {},
 ) {
   const clock = new FakeClock()
-  const { blobs, staging, latest, blobFiles } = await openTestStorage(t, { clock })
+  const storage = await openTestStorage(t, { clock })
+  const { blobs, staging, latest, blobFiles } = storage
   const countWaiting = () => staging.stats().uploads
   const logger = new CaptureLogger()
   const changes = new ChangeHub(logger)
@@ -59,6 +60,7 @@ async function setUp(
   }
   return {
     changes,
+    storage,
     blobs,
     staging,
     latest,
@@ -474,35 +476,58 @@ describe('what is to be saved as files', () => {
   async function saving(t: TestContext) {
     const daemon = await setUp(t)
     const asked: { readonly name: string; readonly end: (error?: Error) => void }[] = []
-    const { inbound, latest, logger, clock } = daemon
+    const { inbound, latest, logger, clock, storage } = daemon
     const save = ({ item }: StoredItem): Promise<void> => {
       return new Promise<void>((resolve, reject) => {
         const end = (error?: Error) => (error === undefined ? resolve() : reject(error))
         asked.push({ name: item.dataName, end })
       })
     }
-    const open = (alone: (work: () => Promise<void>) => Promise<void>) =>
-      new FileSaves({ latest, logger, clock, alone }, save)
-    const saves = inbound.saveFiles(open)
+    const alone = (work: () => Promise<void>) => inbound.alone(work)
+    const saves = new FileSaves({ latest, logger, clock, storage, alone }, save)
+    inbound.saveFiles(saves)
     const names = () => daemon.latest.unsaved.map(({ item }) => item.dataName)
     const push = async (name: string, more?: Partial<InboundItem>) => {
       await daemon.pushFile(name, `bytes of ${name}`, more)
     }
-    return { ...daemon, asked, names, push, saves }
+    /** Has the save that was asked for last fail, and resolves when that is noted. */
+    const fail = async (error: Error): Promise<void> => {
+      asked.at(-1)?.end(error)
+      while (saves.isBusy) await turnOfEvents()
+    }
+    const told = () =>
+      logger.lines
+        .filter(({ message }) => message.startsWith('Cannot save'))
+        .map(({ level, message, fields }) => [level, message, fields['reason']])
+    return { ...daemon, asked, names, push, saves, alone, fail, told }
   }
 
-  it('is every file that others send; its bytes stay until it is saved, or cannot be', async (t) => {
-    const {
-      push,
-      describe: say,
-      stage,
-      asked,
-      names,
-      counts,
-      logger,
-      inbound,
-      saves,
-    } = await saving(t)
+  /** A folder that is moved away. */
+  const notThere = () => Object.assign(new Error('ENOTDIR'), { code: 'ENOTDIR', syscall: 'open' })
+
+  /** The next start, whose saves fail or succeed. */
+  async function restart(
+    { latest, clock, storage, alone }: Awaited<ReturnType<typeof saving>>,
+    outcome: () => Promise<void>,
+  ) {
+    const logger = new CaptureLogger()
+    const tried: string[] = []
+    const next = new FileSaves({ latest, logger, clock, storage, alone }, async ({ item }) => {
+      tried.push(item.dataName)
+      await outcome()
+    })
+    const pass = async (...waits: readonly number[]): Promise<void> => {
+      for (const ms of [0, ...waits]) {
+        clock.advance(ms)
+        while (next.isBusy) await turnOfEvents()
+      }
+    }
+    return { next, tried, logger, pass }
+  }
+
+  it('is every file that others send; its bytes stay until it is saved, or has no room', async (t) => {
+    const daemon = await saving(t)
+    const { push, describe: say, stage, asked, names, counts, inbound, saves, told } = daemon
     await push('one')
     await push('two')
     await stage('a.png', '\x89PNG\r\n\x1a\n', 'image/png')
@@ -510,19 +535,141 @@ describe('what is to be saved as files', () => {
     await inbound.apply({ ...ITEM, text: 'text' })
     assert.deepEqual(names(), ['one', 'two'])
     assert.equal((await counts())[0], 3)
-    asked[1]?.end(new Error('no room'))
+    asked[1]?.end(Object.assign(new Error('full'), { code: 'ENOSPC', syscall: 'write' }))
     asked[0]?.end()
     assert.equal(await saves.end(1000), 0)
     assert.equal((await counts())[0], 1)
-    const errors = logger.lines.filter(({ level }) => level === 'error')
-    assert.deepEqual(
-      errors.map(({ message, fields }) => [message, fields['reason']]),
-      [['Cannot save what was sent', 'Error: no room']],
+    assert.deepEqual(told(), [
+      ['error', 'Cannot save what was sent: it is given up', 'ENOSPC (write)'],
+    ])
+    assert.equal(saves.trouble, '1 item (12 bytes) given up: there is no space left (ENOSPC)')
+  })
+
+  it('is tried again three times, and holds nothing up meanwhile', async (t) => {
+    const { push, asked, names, fail, clock, saves, told } = await saving(t)
+    await push('one')
+    await fail(notThere())
+    assert.match(
+      saves.trouble ?? '',
+      /^1 item \(12 bytes\) not saved yet: part of its path is no folder/,
     )
+    for (const ms of [1000, 10_000]) {
+      clock.advance(ms - 1)
+      const tries = asked.length
+      clock.advance(1)
+      assert.equal(asked.length, tries + 1)
+      await fail(notThere())
+    }
+    await push('two')
+    asked.at(-1)?.end()
+    clock.advance(60_000)
+    assert.deepEqual(
+      asked.map(({ name }) => name),
+      ['one', 'one', 'one', 'two', 'one'],
+    )
+    asked.at(-1)?.end()
+    while (saves.isBusy) await turnOfEvents()
+    assert.deepEqual([names(), saves.trouble], [[], undefined])
+    assert.deepEqual(told(), [
+      ['warn', 'Cannot save what was sent: trying again', 'ENOTDIR (open)'],
+    ])
+  })
+
+  it('waits for the next start after that, which tries as often, and gives it up then', async (t) => {
+    const daemon = await saving(t)
+    const { push, asked, names, counts, fail, clock, saves } = daemon
+    await push('one')
+    await fail(notThere())
+    for (const ms of [1000, 10_000, 60_000]) {
+      clock.advance(ms)
+      await fail(notThere())
+    }
+    clock.advance(1e9)
+    assert.deepEqual([asked.length, names(), clock.pending], [4, ['one'], 0])
+    await daemon.pushFile('two', 'no file', { type: 'Image' })
+    assert.equal(await saves.end(0), 1)
+    assert.equal((await counts())[0], 2)
+
+    const { next, tried, logger, pass } = await restart(daemon, () => Promise.reject(notThere()))
+    await pass(1000, 10_000)
+    assert.deepEqual(names(), ['one'])
+    await pass(60_000)
+    assert.deepEqual([tried.length, names(), (await counts())[0]], [4, [], 1])
+    assert.match(next.trouble ?? '', /^1 item \(12 bytes\) given up: part of its path is no folder/)
+    assert.match(logger.text, /Cannot save what was sent: it is given up/)
+    assert.doesNotMatch(logger.text, /one/)
+  })
+
+  it('does not wait for its next try when the daemon stops: the next start has it', async (t) => {
+    const daemon = await saving(t)
+    const { push, asked, names, fail, clock, saves } = daemon
+    await push('one')
+    await fail(notThere())
+    assert.equal(await saves.end(60_000), 1)
+    clock.advance(1e9)
+    assert.deepEqual([asked.length, names(), clock.pending], [1, ['one'], 0])
+    const { tried, pass } = await restart(daemon, () => Promise.resolve())
+    await pass()
+    assert.deepEqual([tried, names()], [['one'], []])
+  })
+
+  it('is not kept twice: the same file that comes again takes its place, saved or not', async (t) => {
+    const { push, names, counts, fail, clock, asked, saves, pushFile } = await saving(t)
+    await push('one')
+    await fail(notThere())
+    await pushFile('other', 'a picture', { type: 'Image' })
+    clock.advance(500)
+    await push('one')
+    await fail(notThere())
+    assert.deepEqual([names(), (await counts())[0]], [['one'], 1])
+    await pushFile('other', 'a picture', { type: 'Image' })
+    await push('one')
+    asked.at(-1)?.end()
+    while (saves.isBusy) await turnOfEvents()
+    clock.advance(1e6)
+    assert.deepEqual([names(), saves.trouble, asked.length], [[], undefined, 3])
+  })
+
+  it('is given up, the oldest first, where a hundred wait or more bytes than are free', async (t) => {
+    const daemon = await saving(t)
+    const { push, names, fail, storage, saves } = daemon
+    for (let index = 0; index < 102; index += 1) {
+      await push(`file ${index}`)
+      await fail(notThere())
+    }
+    assert.deepEqual([names().length, names()[0]], [100, 'file 2'])
+    assert.match(saves.trouble ?? '', /^100 items \(.*; 2 items \(.*\) given up: too much waits$/)
+    storage.freeBytes = async () => 40
+    await push('last')
+    await fail(notThere())
+    assert.deepEqual(names(), ['file 101', 'last'])
+    // It is what was sent last, and may be the only one.
+    storage.freeBytes = async () => 0
+    await push('larger')
+    await fail(notThere())
+    assert.deepEqual(names(), ['larger'])
+  })
+
+  it('gives way to what comes, the oldest first, unless it is current or being saved', async (t) => {
+    const { push, names, fail, saves, asked, clock } = await saving(t)
+    for (const name of ['one', 'two', 'three']) {
+      await push(name)
+      await fail(notThere())
+    }
+    assert.equal(saves.bytes, 24)
+    assert.equal(await saves.giveUp(), true)
+    assert.deepEqual(names(), ['two', 'three'])
+    clock.advance(1000)
+    assert.deepEqual([saves.bytes, await saves.giveUp()], [0, false])
+    for (const { end } of asked.slice(-2)) end(notThere())
+    while (saves.isBusy) await turnOfEvents()
+    assert.deepEqual([saves.bytes, await saves.giveUp(), names()], [12, true, ['three']])
+    assert.match(saves.trouble ?? '', /2 items \(24 bytes\) given up: its room was needed$/)
   })
 
   it('is counted when there is no time for it, stays, and is saved at the next start', async (t) => {
-    const { push, asked, names, clock, inbound, latest, saves } = await saving(t)
+    const daemon = await saving(t)
+    const { push, asked, names, clock, inbound, saves } = daemon
     await push('one')
     await push('two')
     const ended = saves.end(1000)
@@ -534,17 +681,9 @@ describe('what is to be saved as files', () => {
     await inbound.close()
     assert.deepEqual([names(), asked.length], [['one', 'two', 'three'], 2])
 
-    const saved: string[] = []
-    const queue = new Semaphore(1)
-    const alone = (work: () => Promise<void>) => queue.run(work)
-    const next = new FileSaves(
-      { latest, logger: new CaptureLogger(), clock, alone },
-      async (one) => {
-        saved.push(one.item.dataName)
-      },
-    )
+    const { next, tried } = await restart(daemon, () => Promise.resolve())
     assert.equal(await next.end(1000), 0)
-    assert.deepEqual(saved, ['one', 'two', 'three'])
+    assert.deepEqual(tried, ['one', 'two', 'three'])
   })
 
   it('is nothing where files are not saved', async (t) => {

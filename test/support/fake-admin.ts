@@ -15,6 +15,7 @@ export const STATUS: DaemonStatus = {
   mode: 'desktop',
   clipboard: 'x11',
   clipboardError: undefined,
+  receivedError: undefined,
   paused: undefined,
   item: {
     type: 'Image',

@@ -16,13 +16,13 @@ const PATIENCE_MS = 5_000
 /** The disk of one folder. */
 export class DiskProbe {
   readonly #folder: string
-  readonly #space: Pick<DiskSpace, 'available'>
+  readonly #space: Pick<DiskSpace, 'reachable'>
   readonly #clock: Clock
   #asked = Number.NEGATIVE_INFINITY
   #answer: Promise<string | undefined> = Promise.resolve(undefined)
   #isUnderWay = false
 
-  constructor(folder: string, space: Pick<DiskSpace, 'available'>, clock: Clock) {
+  constructor(folder: string, space: Pick<DiskSpace, 'reachable'>, clock: Clock) {
     this.#folder = folder
     this.#space = space
     this.#clock = clock
@@ -51,7 +51,7 @@ export class DiskProbe {
         await file.close()
         await unlink(path)
       }
-      return (await this.#space.available()) > 0 ? undefined : 'the disk is too full for uploads'
+      return (await this.#space.reachable()) > 0 ? undefined : 'the disk is too full for uploads'
     } catch (error) {
       if (hasCode(error, ...FULL_DISK_CODES)) return 'the disk is full'
       if (hasCode(error, 'EROFS')) return 'the disk is read-only'

@@ -10,7 +10,7 @@
 import { stat, statfs } from 'node:fs/promises'
 import { DomainError } from '../../core/domain-error.ts'
 import { KIB, MIB } from '../../core/limits.ts'
-import type { DiskRoom, ReserveRoom } from '../../ports/disk-room.ts'
+import type { DiskRoom, Expendable, ReserveRoom } from '../../ports/disk-room.ts'
 
 /** The bytes that an upload may bring, from before its first one until it is stored or failed. */
 export interface Allowance extends DiskRoom {
@@ -45,6 +45,9 @@ export class DiskSpace {
   readonly #folder: string
   readonly #minFreeBytes: number
   readonly #onFull: (isFull: boolean) => void
+  #expendable: Expendable | undefined
+  /** One at a time: what one brings may be enough for all who lack room. */
+  #givingUp: Promise<boolean> | undefined
   /** Bytes that were promised, and are not written yet. */
   #promised = 0
   /** The smallest upload that found no room, in bytes, until there is room for it again. */
@@ -71,9 +74,19 @@ export class DiskSpace {
     return this.#minFreeBytes === 0 ? Infinity : this.#leftOf(await this.free())
   }
 
+  /** The same with all that would be given up for it. */
+  async reachable(): Promise<number> {
+    return (await this.available()) + (this.#expendable?.bytes ?? 0)
+  }
+
+  /** Has something give way from now on where there is no room otherwise. */
+  yieldFirst(expendable: Expendable): void {
+    this.#expendable = expendable
+  }
+
   /** Checks whether an upload of this size would find room. @throws {DomainError} `NO_SPACE`. */
   async check(bytes: number): Promise<void> {
-    const available = await this.available()
+    const available = await this.reachable()
     if (bytes > available) {
       this.ranOut(bytes)
       throw noSpace()
@@ -88,7 +101,7 @@ export class DiskSpace {
    * @param written Bytes of it that are on the disk already.
    */
   allowance(declaredSize?: number, written = 0): Allowance {
-    if (this.#minFreeBytes === 0) return UNLIMITED
+    if (this.#minFreeBytes === 0 && (this.#expendable?.bytes ?? 0) === 0) return UNLIMITED
     let promised = written
     return {
       get bytes() {
@@ -130,17 +143,24 @@ export class DiskSpace {
    * @param size Bytes of the whole upload, which gives back what it has when it is refused.
    */
   async #promise(least: number, most: number, size: number): Promise<number> {
-    const free = await this.free()
-    const available = this.#leftOf(free)
+    let available = this.#leftOf(await this.free())
+    while (least > available && (await this.#giveUp())) {
+      available = this.#leftOf(await this.free())
+    }
     // Nothing may come between this and the promise: others would be promised the same bytes.
-    if (least > available) {
+    if (least <= available) this.hadRoom(available)
+    else if (this.#minFreeBytes > 0) {
       this.ranOut(size)
       throw noSpace()
     }
-    this.hadRoom(available)
     const bytes = Math.max(least, Math.min(most, available))
     this.#promised += bytes
     return bytes
+  }
+
+  #giveUp(): Promise<boolean> {
+    this.#givingUp ??= this.#expendable?.giveUp().finally(() => (this.#givingUp = undefined))
+    return this.#givingUp ?? Promise.resolve(false)
   }
 
   #leftOf(free: number): number {

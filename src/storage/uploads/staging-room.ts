@@ -67,7 +67,7 @@ export class StagingRoom {
     const { declaredSize: bytes = 0 } = source
     const missing = this.#missing(bytes)
     if (missing > 0 && this.#gain('quota', source, bytes) < missing) throw noRoom()
-    const lacking = bytes - (await this.space.available())
+    const lacking = bytes - (await this.space.reachable())
     if (lacking > 0 && lacking > this.#gain('disk', source, bytes)) await this.space.check(bytes)
   }
 

@@ -58,6 +58,9 @@ export const english = {
     away: 'What you see is from before. Once clipgate runs again, “clipgate panel” opens a new page. To start it: ',
     awayCommand: 'clipgate serve',
     clipboard: 'The system clipboard cannot be used',
+    received: 'Something that was sent is not in the received folder',
+    receivedText: (reason: string) =>
+      `${reason}. When the folder can be used again, restart clipgate, or send it again.`,
     listener: (name: string): string =>
       name !== 'control' ? 'Phones cannot reach this computer' : 'This page has a problem',
     devices: 'A password that has ended is not saved as such yet',

@@ -39,14 +39,16 @@ function problemsOf({ status, addresses }: PanelState): readonly Problem[] {
   const urls = status.listeners.flatMap(({ name, urls }) => (name === 'gateway' ? urls : []))
   const isEverywhere = urls.some(isWildcard)
   const loopbackFix = isEverywhere ? words.networkFix : words.loopbackFix
-  const { clipboardError, devicesError, lostUrls } = status
+  const { clipboardError, receivedError, devicesError, lostUrls } = status
   const unsaved = devicesError == null ? null : words.devicesText(devicesError)
+  const missing = receivedError == null ? null : words.receivedText(receivedError)
   const lost = lostUrls.length === 0 ? null : words.lostText(lostUrls.join(', '))
   return [
     ...status.listeners.map(({ name, error }) => {
       return { key: String(name), title: words.listener(name), text: error }
     }),
     { key: 'clipboard', title: words.clipboard, text: clipboardError },
+    { key: 'received', title: words.received, text: missing },
     { key: 'devices', title: words.devices, text: unsaved },
     { key: 'lost', title: words.lost, text: lost },
     { key: 'loopback', title: words.loopback, text: isLocal ? loopbackFix : null },
