@@ -134,7 +134,7 @@ export class Connection {
     this.requests += 1
     this.latest = response
     if (!isSafe) this.#latestChange = response
-    const place = this.#countInRead()
+    const place = this.#countInRead(response.req.rawHeaders)
     if (place > 1) this.restUntilTurn()
     if (!isOpen(before) && place <= MAX_BEGUN) serve()
     else this.#getPipeline().add(response, { before, awaited }, serve)
@@ -158,7 +158,7 @@ export class Connection {
       return bytes === undefined || push.call(request, bytes)
     }
     request.push = (piece: Uint8Array | null, encoding?: BufferEncoding): boolean => {
-      this.#countInRead()
+      this.#countInRead(piece === null ? request.rawTrailers : NONE)
       if (piece === null || piece.length >= MIN_PIECE_BYTES) {
         hand()
         return push.call(request, piece, encoding)
@@ -177,32 +177,34 @@ export class Connection {
    * time that grows with the square of their number.
    */
   leaveOut(): void {
-    this.#countInRead()
     this.#leftOut += 1
     if (this.#leftOut === MAX_PIECES) this.#getPipeline().restForGood()
   }
 
-  /** Those of one client whose reads take long keep each other waiting, and not its others. */
-  get #lane(): string {
-    return `${this.#isSlow} ${this.client || this.remoteAddress}`
-  }
-
   #getPipeline(): Pipeline {
-    this.#pipeline ??= new Pipeline(this.socket, () => this.#lane)
+    this.#pipeline ??= new Pipeline(
+      this.socket,
+      // Those of one client whose reads take long keep each other waiting, and not its others.
+      () => `${this.#isSlow} ${this.client || this.remoteAddress}`,
+    )
     return this.#pipeline
   }
 
-  /** @returns 1 for the first request, or piece of a body, of a read of the socket. */
-  #countInRead(): number {
+  /**
+   * @param parts Names and values of fields that it brings: many count as pieces, too.
+   * @returns 1 for the first request, or piece of a body, of a read of the socket.
+   */
+  #countInRead(parts: readonly string[]): number {
     const { bytesRead } = this.socket
-    this.#inRead = bytesRead === this.#readAt ? this.#inRead + 1 : 1
+    const before = bytesRead === this.#readAt ? this.#inRead : 0
+    this.#inRead = before + 1 + (parts.length >> 6)
     this.#readAt = bytesRead
-    if (this.#inRead === MAX_PIECES) {
+    if (before < MAX_PIECES && this.#inRead >= MAX_PIECES) {
       this.#isSlow = true
       turns.skip()
       this.restUntilTurn()
     }
-    return this.#inRead
+    return before + 1
   }
 
   /** Whether `logins` did not know it before, and do from now on. */

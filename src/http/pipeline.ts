@@ -67,12 +67,14 @@ class ConnectionTurns {
 
   #take(): void {
     this.#next = undefined
-    let left = this.#off > 0 ? 0 : MAX_PER_TURN
-    this.#off -= this.#off > 0 ? 1 : 0
+    let left = MAX_PER_TURN
+    if (this.#off > 0) {
+      this.#off -= 1
+      left = 0
+    }
     while (left > 0) {
-      const done = this.#ready.take()?.goOn()
       // All that a read brings is parsed in one go.
-      left = done === undefined || done === 'reads' ? 0 : left - 1
+      left = this.#ready.take()?.goOn() === false ? left - 1 : 0
     }
     if (this.#ready.size > 0 || this.#off > 0) this.#next ??= setImmediate(() => this.#take())
   }
@@ -147,8 +149,8 @@ export class Pipeline {
     this.#rest()
   }
 
-  /** Does one thing that it can do, and says what. */
-  goOn(): 'began' | 'reads' | 'waits' {
+  /** Does one thing that it can do. @returns Whether that is to read on. */
+  goOn(): boolean {
     this.#isAsking = false
     const next = this.#next
     if (next !== undefined) {
@@ -156,13 +158,13 @@ export class Pipeline {
       turns.count -= 1
       next.serve()
       this.#ask()
-      return 'began'
+      return false
     }
-    if (!this.#mayRead) return 'waits'
+    if (!this.#mayRead) return false
     this.#isFull = false
     this.isResting = false
     if (hasReader(this.#socket)) this.#socket.resume()
-    return 'reads'
+    return true
   }
 
   #ask(): void {
