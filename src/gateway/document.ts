@@ -111,11 +111,12 @@ function tagOf(item: Item | undefined): string {
 }
 
 /** Applies a pushed document as if it had come from a peer desktop. */
-export function putDocument(deps: HandlerDeps): Handler<Principal> {
+export function putDocument(deps: HandlerDeps, path: Dialect): Handler<Principal> {
   const { inbound, staging, records, dialects, maxMetadataBytes, received, clock } = deps
   return async (call) => {
     const { hasData, usesOldKeys, stamp, batch, ...document } = decodeDocument(
       await readJson(call, maxMetadataBytes),
+      path,
     )
     const { type, dataName, hash } = document
     dialects.noteKeys(call, usesOldKeys)

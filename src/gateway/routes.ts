@@ -76,7 +76,7 @@ export function itemRoutes(
     route('GET', '/api/sse/clipboard', getEvents(streams, deps.dialects)),
     ...dialects.flatMap((dialect) => [
       route('GET', DOCUMENT_PATHS[dialect], getDocument(deps, dialect)),
-      route('PUT', DOCUMENT_PATHS[dialect], putDocument(deps), metadata),
+      route('PUT', DOCUMENT_PATHS[dialect], putDocument(deps, dialect), metadata),
     ]),
 
     route('GET', '/file/{dataName}', getFile(deps)),

@@ -183,6 +183,25 @@ describe('PUT /Sync.json', () => {
     assert.equal((await phone.document())['text'], 'before')
   })
 
+  // Protocol: without one, it is a Text
+  it('needs a type, and one without is a Text where the reference protocol has it so', async (t) => {
+    const { phone } = await serveGateway(t)
+    const body = JSON.stringify({ Text: 'hello', HasData: false })
+    const refused = await phone.fetch('/Sync.json', put(body))
+    assert.deepEqual([refused.status, (await readObject(refused))['code']], [400, 'BAD_BODY'])
+    const taken = await phone.fetch('/SyncClipboard.json', put(body))
+    assert.deepEqual([taken.status, await taken.json()], [200, { contentId: HELLO_TEXT }])
+    assert.equal((await phone.document())['text'], 'hello')
+    // Otherwise an odd client would blank the clipboard.
+    for (const other of ['{}', '{"txt":"a"}', '{"type":"Movie","text":"a"}', '[]']) {
+      assert.equal((await phone.fetch('/SyncClipboard.json', put(other))).status, 400, other)
+    }
+    await phone.fetch('/file/a.png', put(PNG))
+    const bytes = JSON.stringify({ dataName: 'a.png', hasData: true })
+    assert.equal((await phone.fetch('/SyncClipboard.json', put(bytes))).status, 400, 'no text')
+    assert.equal((await phone.document())['text'], 'hello')
+  })
+
   // Protocol: no such upload, nothing matches
   it('answers 404 to a document whose bytes were never uploaded', async (t) => {
     const { phone, addPhone } = await serveGateway(t)

@@ -74,11 +74,12 @@ const EMPTY_DOCUMENT: WireDocument = {
 /**
  * Decodes a document.
  *
+ * @param dialect In that of the reference protocol, one without a type is a Text.
  * @throws {HttpError} `BAD_BODY` naming the field that does not fit; `BAD_NAME`.
  */
-export function decodeDocument(body: unknown): ClipboardDocument {
+export function decodeDocument(body: unknown, dialect: Dialect): ClipboardDocument {
   const fields = pickFields(body, FIELDS)
-  const type = toItemType(fieldOf(fields, 'type', 'string', ''))
+  const type = toItemType(fieldOf(fields, 'type', 'string', dialect === 'sync' ? '' : 'Text'))
   // An empty text that was sent on purpose says so; see `clipboard-pipeline.ts`.
   if (![...DESCRIPTION, ...BATCH].some((name) => fields.has(name.toLowerCase()))) {
     throw new HttpError('BAD_BODY', 'nothing known but a "type"')

@@ -23,9 +23,11 @@ const IMAGE: Item = {
   activatedAt: 0,
 }
 
+const decode = (body: unknown) => decodeDocument(body, 'sync')
+
 function refuses(body: unknown, code: string, detail = /./): void {
   assert.throws(
-    () => decodeDocument(body),
+    () => decode(body),
     (error: unknown) => {
       assert.ok(error instanceof HttpError)
       assert.equal(error.code, code)
@@ -56,10 +58,10 @@ describe('decodeDocument()', () => {
       { contentId: '' },
     ]
     for (const member of known) {
-      assert.deepEqual(decodeDocument({ TYPE: 'text', ...member }), { type: 'Text', ...absent })
+      assert.deepEqual(decode({ TYPE: 'text', ...member }), { type: 'Text', ...absent })
     }
-    assert.equal(decodeDocument({ Type: 'Text', File: '' }).text, '')
-    assert.equal(decodeDocument({ Type: 'Text', Clipboard: 'a' }).text, 'a')
+    assert.equal(decode({ Type: 'Text', File: '' }).text, '')
+    assert.equal(decode({ Type: 'Text', Clipboard: 'a' }).text, 'a')
     for (const other of [
       {},
       { txt: 'a' },
@@ -75,7 +77,7 @@ describe('decodeDocument()', () => {
 
   // Protocol: JSON keys count in any letter case
   it('takes keys in any case, and the camelCase spelling before all others', () => {
-    const document = decodeDocument(
+    const document = decode(
       JSON.parse('{"DataName":"x","dataName":"a","DATANAME":"y","Type":"File","HASDATA":true}'),
     )
     const { type, hasData, dataName } = document
@@ -86,7 +88,7 @@ describe('decodeDocument()', () => {
     const body: unknown = JSON.parse(
       '{"type":"Text","text":null,"Text":"a","__proto__":{"text":"b"},"x":1}',
     )
-    assert.equal(decodeDocument(body).text, 'a')
+    assert.equal(decode(body).text, 'a')
   })
 
   it('names the field whose JSON type is wrong', () => {
@@ -110,31 +112,31 @@ describe('decodeDocument()', () => {
   })
 
   it('maps documents of protocol v1 and v2', () => {
-    const text = decodeDocument({ File: '', Clipboard: 'hello', Type: 'Text' })
+    const text = decode({ File: '', Clipboard: 'hello', Type: 'Text' })
     assert.deepEqual([text.type, text.text, text.hasData], ['Text', 'hello', false])
-    const image = decodeDocument({ File: 'a.png', Clipboard: 'ABCD', Type: 'Image' })
+    const image = decode({ File: 'a.png', Clipboard: 'ABCD', Type: 'Image' })
     assert.deepEqual([image.type, image.dataName, image.text], ['Image', 'a.png', 'ABCD'])
     assert.equal(image.usesOldKeys, true)
-    assert.equal(decodeDocument({ type: 'Text', text: 'a', Clipboard: 'b' }).usesOldKeys, false)
+    assert.equal(decode({ type: 'Text', text: 'a', Clipboard: 'b' }).usesOldKeys, false)
     // What is no text has its hash there.
     const md5 = '0123456789abcdef0123456789ABCDEF'
     for (const type of ['Image', 'File', 'Group']) {
-      const { text, hash } = decodeDocument({ File: 'a', Clipboard: md5, Type: type })
+      const { text, hash } = decode({ File: 'a', Clipboard: md5, Type: type })
       assert.deepEqual([text, hash], ['', md5])
     }
-    assert.equal(decodeDocument({ Clipboard: md5, Type: 'Text' }).text, md5)
+    assert.equal(decode({ Clipboard: md5, Type: 'Text' }).text, md5)
   })
 
   // Protocol: Unpaired surrogates in `text` become U+FFFD
   it('replaces lone surrogates, which no file and no other program could take', () => {
-    assert.equal(decodeDocument({ type: 'Text', text: 'a\ud800b' }).text, 'a\ufffdb')
+    assert.equal(decode({ type: 'Text', text: 'a\ud800b' }).text, 'a\ufffdb')
   })
 
   it('gives a document or an HttpError for any JSON, and pollutes no prototype', () =>
     forAll(fc.jsonValue(), fc.constantFrom(...ITEM_TYPES), (value, type) => {
       for (const body of [value, { type, ...(typeof value === 'object' ? value : {}) }]) {
         try {
-          assert.ok(ITEM_TYPES.includes(decodeDocument(body).type))
+          assert.ok(ITEM_TYPES.includes(decode(body).type))
         } catch (error) {
           assert.ok(error instanceof HttpError)
         }
