@@ -12,7 +12,8 @@ export interface OfferedFormat {
   readonly target: string
   /** Name of the type of the answer. */
   readonly type: string
-  readonly bytes: OfferedBytes
+  /** Made when somebody pastes. */
+  readonly bytes: () => Promise<OfferedBytes>
 }
 
 /** Only characters that Latin-1 has: one byte for each. */
@@ -34,46 +35,40 @@ export function offeredFormats(content: OfferedContent): readonly OfferedFormat[
     case 'text':
       return textFormats(content.text)
     case 'image':
-      return [sameType(content.mediaType, content.blob)]
+      return [sameType(content.mediaType, async () => content.blob)]
     case 'files': {
       const { paths } = content
-      const asFiles = FILE_FORMATS.map(([target, format]) =>
-        sameType(target, bytesOf(format(paths))),
-      )
+      const asFiles = FILE_FORMATS.map(([target, format]) => textFormat(target, format(paths)))
       return [...asFiles, ...textFormats(paths.join('\n'))]
     }
   }
 }
 
-/** A format whose bytes are made when somebody pastes. */
-export interface LateFormat {
-  readonly target: string
-  readonly bytes: () => Promise<OfferedBytes>
-}
-
 /** The formats in which file managers paste an image: it is saved when one of them is asked for. */
-export function imageFileFormats(content: OfferedContent): readonly LateFormat[] {
+export function imageFileFormats(content: OfferedContent): readonly OfferedFormat[] {
   const file = content.kind === 'image' ? content.file : undefined
   if (file === undefined) return []
-  return FILE_FORMATS.map(([target, format]) => ({
-    target,
-    bytes: async () => bytesOf(format([await file.save()])),
-  }))
+  return FILE_FORMATS.map(([target, format]) =>
+    sameType(target, async () => bytesOf(format([await file.save()]))),
+  )
 }
 
 function textFormats(text: string): readonly OfferedFormat[] {
-  const bytes = bytesOf(text)
+  const targets = ['UTF8_STRING', 'text/plain;charset=utf-8', 'text/plain']
   return [
-    sameType('UTF8_STRING', bytes),
-    sameType('text/plain;charset=utf-8', bytes),
-    sameType('text/plain', bytes),
+    ...targets.map((target) => textFormat(target, text)),
     // `TEXT` leaves the encoding to the owner, which names it in the answer.
-    { target: 'TEXT', type: 'UTF8_STRING', bytes },
-    ...(IS_LATIN_1.test(text) ? [sameType('STRING', bytesOf(text, 'latin1'))] : []),
+    { ...textFormat('UTF8_STRING', text), target: 'TEXT' },
+    ...(IS_LATIN_1.test(text) ? [textFormat('STRING', text, 'latin1')] : []),
   ]
 }
 
-function sameType(target: string, bytes: OfferedBytes): OfferedFormat {
+function textFormat(target: string, text: string, encoding?: 'latin1'): OfferedFormat {
+  return sameType(target, async () => bytesOf(text, encoding))
+}
+
+/** A format whose answers have its own name as their type. */
+export function sameType(target: string, bytes: OfferedFormat['bytes']): OfferedFormat {
   return { target, type: target, bytes }
 }
 

@@ -30,17 +30,14 @@ export class PatientClipboard implements Omit<SystemClipboard, 'kind'> {
   /** Returns after the first attempt, however that ended. */
   static async open(
     openSystem: OpenSystem,
-    options: { readonly events: ClipboardEvents; readonly clock: Clock },
+    { events, clock }: { readonly events: ClipboardEvents; readonly clock: Clock },
   ): Promise<PatientClipboard> {
-    const clipboard = new PatientClipboard(openSystem, options)
+    const clipboard = new PatientClipboard(openSystem, events, clock)
     await clipboard.#tryOnce()
     return clipboard
   }
 
-  private constructor(
-    openSystem: OpenSystem,
-    { events, clock }: { readonly events: ClipboardEvents; readonly clock: Clock },
-  ) {
+  private constructor(openSystem: OpenSystem, events: ClipboardEvents, clock: Clock) {
     this.#openSystem = openSystem
     this.#events = events
     this.#clock = clock

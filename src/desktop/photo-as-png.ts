@@ -17,7 +17,12 @@ import { Semaphore } from '../lib/semaphore.ts'
 import type { Blob } from '../ports/blob.ts'
 import { readImageSize } from './image-size.ts'
 import type { OfferedContent } from '../ports/system-clipboard.ts'
-import { bytesInMemory, type LateFormat, type OfferedBytes } from './offered-formats.ts'
+import {
+  bytesInMemory,
+  sameType,
+  type OfferedBytes,
+  type OfferedFormat,
+} from './offered-formats.ts'
 import type { PhotoTask } from './photo-task.ts'
 
 /** The packages by what they decode. */
@@ -50,7 +55,7 @@ const PATIENCE_MS = 30_000
 const queue = new Semaphore(1)
 
 /** The format besides its own in which a photo is pasted: it is made once a program asks for it. */
-export function pngFormats(content: OfferedContent): readonly LateFormat[] {
+export function pngFormats(content: OfferedContent): readonly OfferedFormat[] {
   if (content.kind !== 'image' || !canBePng(content.mediaType)) return []
   const { blob, mediaType } = content
   let made: Promise<OfferedBytes> | undefined
@@ -63,7 +68,7 @@ export function pngFormats(content: OfferedContent): readonly LateFormat[] {
       throw error
     }
   }
-  return [{ target: 'image/png', bytes }]
+  return [sameType('image/png', bytes)]
 }
 
 /** Whether photos of a type can be converted: there is a decoder for it. */

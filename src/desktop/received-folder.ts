@@ -123,7 +123,7 @@ export class ReceivedFolder {
   async offerOf({ item, blob }: StoredItem): Promise<OfferedContent> {
     if (blob === undefined) return { kind: 'text', text: item.text }
     if (item.type !== 'Image') return { kind: 'files', paths: await this.keep({ item, blob }) }
-    const file = new LateFile(() => this.#saveItem(item, blob))
+    const file = lateFile(() => this.#saveItem(item, blob))
     // Programs ask for a type by its plain name.
     return { kind: 'image', mediaType: essenceOf(item.mediaType), blob, file }
   }
@@ -267,19 +267,14 @@ export class ReceivedFolder {
   }
 }
 
-/** A file that knows its path once it was saved. */
-class LateFile implements ImageFile {
-  readonly #save: () => Promise<string>
-  path: string | undefined
-
-  constructor(save: () => Promise<string>) {
-    this.#save = save
-  }
-
-  async save(): Promise<string> {
+function lateFile(save: () => Promise<string>): ImageFile {
+  let path: string | undefined
+  return {
+    get path() {
+      return path
+    },
     // Again each time: the file may have been moved away or changed since.
-    this.path = await this.#save()
-    return this.path
+    save: async () => (path = await save()),
   }
 }
 

@@ -22,7 +22,7 @@ import { messageOf } from '../../lib/describe-failure.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { OfferedContent } from '../../ports/system-clipboard.ts'
 import { describeStart } from '../clipboard-errors.ts'
-import { offeredFormats, type OfferedBytes, type OfferedFormat } from '../offered-formats.ts'
+import { offeredFormats, type OfferedFormat } from '../offered-formats.ts'
 import { killGroup, runTool } from './run-tool.ts'
 
 /** How `wl-copy` is run. */
@@ -67,7 +67,8 @@ export class WlCopy {
   /** Starts it, and sends it what it offers. */
   constructor(options: WlCopyOptions) {
     this.#options = options
-    const { type, bytes } = writableFormat(options.content)
+    const format = writableFormat(options.content)
+    const { type } = format
     this.type = type
     this.confirmed = new Promise((resolve, reject) => {
       this.#settle = (failure) => (failure === undefined ? resolve() : reject(failure))
@@ -92,7 +93,7 @@ export class WlCopy {
         resolve()
       })
     })
-    void this.#send(child.stdin, bytes)
+    void this.#send(child.stdin, format)
   }
 
   /** It has everything, and offers it from now on. */
@@ -147,9 +148,10 @@ export class WlCopy {
     return this.#child.exitCode !== null || this.#child.signalCode !== null
   }
 
-  async #send(stdin: Writable, bytes: OfferedBytes): Promise<void> {
+  async #send(stdin: Writable, format: OfferedFormat): Promise<void> {
     let sent = 0
     try {
+      const bytes = await format.bytes()
       for await (const block of blocksOf(bytes, { blockSize: BLOCK_BYTES })) {
         sent += block.length
         if (stdin.destroyed) return

@@ -51,13 +51,11 @@ export class SelectionOwner {
   async offer(content: OfferedContent): Promise<void> {
     const connection = this.#connection
     const targets = new Map<number, OfferedTarget>()
-    for (const { target, type, bytes } of this.#mayName(content) ? offeredFormats(content) : []) {
+    const own = this.#mayName(content) ? offeredFormats(content) : []
+    const formats = [...own, ...pngFormats(content), ...imageFileFormats(content)]
+    for (const { target, type, bytes } of formats) {
       const atom = await connection.internAtom(target)
-      targets.set(atom, { type: await connection.internAtom(type), bytes: async () => bytes })
-    }
-    for (const { target, bytes } of [...pngFormats(content), ...imageFileFormats(content)]) {
-      const atom = await connection.internAtom(target)
-      targets.set(atom, { type: atom, bytes })
+      targets.set(atom, { type: await connection.internAtom(type), bytes })
     }
     // Not "now", which lets an older request overtake a newer one (ICCCM, 2.1).
     const time = await connection.serverTime()
