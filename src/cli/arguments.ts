@@ -47,13 +47,11 @@ export class Arguments {
     return typeof value === 'string' ? value : undefined
   }
 
-  /** The same arguments with further problems. */
   withProblems(problems: readonly string[]): Arguments {
     const all = [...this.problems, ...problems]
     return new Arguments(this.operands, this.values, all, this.doubtful)
   }
 
-  /** Whether a flag was given. */
   flag(name: string): boolean {
     return this.values[name] === true
   }

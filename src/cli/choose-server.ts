@@ -30,7 +30,7 @@ export async function readServer(call: Invocation, input: Input): Promise<Creden
 }
 
 /** A client, and the data directory of its daemon where that runs here. */
-export interface ChosenClient {
+interface ChosenClient {
   readonly client: Client
   readonly ownDataDir: string | undefined
 }

@@ -19,8 +19,7 @@ export interface SettingsInvocation extends Invocation {
 /** A row of the table of commands. */
 export type Command = CommandText & (SettingsCommand | PlainCommand)
 
-/** The words and the arguments of a command. */
-export interface CommandText {
+interface CommandText {
   /** The words that follow `clipgate`. */
   readonly usage: string
   readonly summary: string
@@ -47,15 +46,12 @@ interface PlainCommand {
   readonly run: (call: Invocation) => Promise<number>
 }
 
-/** The option that most commands have. */
 export const JSON_FLAG: Readonly<Record<string, OptionSpec>> = {
   json: { meaning: 'print one JSON value a line' },
 }
 
-/** The beginning of a connect link. */
 export const LINK: RegExp = /^clip:\/\//i
 
-/** The advice for a link that is an argument. */
 export const LINK_ON_STDIN = 'a connect link comes on stdin, where no other user can read it'
 
 /** The command was called wrongly: exit 2. */

@@ -69,7 +69,6 @@ export async function runRotate(call: SettingsInvocation): Promise<number> {
   throw new CommandError(`Cannot show the new password: ${failure}; ${remedy}`)
 }
 
-/** The lines around a pairing. */
 interface Around {
   /** Lines that stand below its code. */
   readonly hints?: readonly string[]

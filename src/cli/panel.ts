@@ -74,7 +74,6 @@ export async function runStop(call: SettingsInvocation): Promise<number> {
   return 0
 }
 
-/** For what needs a daemon where none runs. */
 export const TO_START = 'start it: clipgate service install, or in a terminal: clipgate serve'
 
 /** Finds the running daemon. @throws {CommandError} "Cannot `action`", when none runs. */

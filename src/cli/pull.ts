@@ -19,7 +19,6 @@ import { visible, visibleLines } from './visible.ts'
 
 const STDOUT = '-'
 
-/** An item to bring somewhere. */
 interface Pull extends Invocation {
   readonly client: Client
   readonly document: LatestDocument

@@ -19,8 +19,7 @@ const RESET = '\u001b[0m'
 /** Cameras read a code on a screen with half of that too. */
 const NARROW_ZONE = 2
 
-/** A drawn code. */
-export interface DrawnQr {
+interface DrawnQr {
   readonly lines: readonly string[]
   /** The width of the code, in cells of a terminal. */
   readonly columns: number

@@ -38,7 +38,6 @@ export const SERVE: Command = {
   run: runServe,
 }
 
-/** Runs `clipgate serve`. */
 async function runServe({ shell, args, settings }: SettingsInvocation): Promise<number> {
   const isJson = args.flag('json')
   const signalled = listenForSignals()

@@ -2,7 +2,6 @@
 
 import { visible } from './visible.ts'
 
-/** Stands between two columns. */
 const GAP = '  '
 
 /** A column never shrinks below this: less of a name is no help. */
@@ -18,7 +17,7 @@ const WIDE: RegExp = new RegExp(
 const ZERO_WIDTH = /\p{Mn}|\p{Me}|\u200c|\u200d|\ufe0e|\ufe0f/u
 
 /** How a table that is too wide becomes narrower; columns are named by their headings. */
-export interface Narrowing {
+interface Narrowing {
   /** Never cut, since people type them. */
   readonly whole?: readonly string[]
   /** Left out one after the other, before columns that are not spare are cut. */

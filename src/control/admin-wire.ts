@@ -69,7 +69,6 @@ export const decodePairing: Decoder<Pairing> = objectOf({
   warning: optional(decodeString),
 })
 
-/** Decodes a request for a new password. */
 export const decodeRotateRequest: Decoder<Pick<PairRequest, 'url'>> = objectOf({
   url: optional(decodeString),
 })
@@ -78,7 +77,6 @@ export const decodePauseRequest: Decoder<{ readonly durationMs: number | undefin
   durationMs: optional(matching(decodeNumber, isDuration, `from 1 to ${MAX_PAUSE_MS}`)),
 })
 
-/** Decodes a search over the recent items. */
 export const decodeSearchRequest: Decoder<{ readonly word: string }> = objectOf({
   word: decodeString,
 })

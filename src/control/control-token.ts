@@ -12,7 +12,6 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { replaceFile } from '../lib/atomic-file.ts'
 
-/** The file of the commands' token, in the data directory. */
 export const CONTROL_TOKEN_FILE = 'control.token'
 
 const TOKEN_BYTES = 32
@@ -46,7 +45,6 @@ export async function readControlToken(dataDir: string): Promise<string> {
   throw new TypeError(`Cannot read ${CONTROL_TOKEN_FILE}: it holds no token`)
 }
 
-/** A new token that nobody can guess. */
 function mintToken(): string {
   return randomBytes(TOKEN_BYTES).toString('base64url')
 }
@@ -73,7 +71,6 @@ export class PanelToken {
     return `http://${host}/?${mintToken().slice(0, QUERY_LENGTH)}#${this.#text}`
   }
 
-  /** Whether `given` is the token. */
   matches(given: string): boolean {
     return isSameToken(given, this.#text)
   }

@@ -31,8 +31,7 @@ const PROTOCOL = 'syncclipboard'
 const LONGEST_USERNAME = 'x'.repeat(32)
 const MINTED_PASSWORD = 'x'.repeat(22)
 
-/** The parts that a device admin puts together. */
-export interface DeviceAdminOptions {
+interface DeviceAdminOptions {
   readonly devices: DeviceRegistry
   readonly status: () => Promise<DaemonStatus>
   /** The base URL of links, as it is now. */

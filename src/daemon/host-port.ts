@@ -8,7 +8,6 @@ export interface HostPort {
   readonly host: string
   /** 0 picks a free one. */
   readonly port: number
-  /** Whether it speaks TLS there. */
   readonly isSecure?: boolean | undefined
 }
 

@@ -14,7 +14,7 @@ import { createLocalTest, readInterfaces } from './addresses.ts'
 import { formatBaseUrl, isWildcardHost, type HostPort } from './host-port.ts'
 import type { Settings } from './settings.ts'
 
-export type ListenSettings = Pick<
+type ListenSettings = Pick<
   Settings,
   'allowPublic' | 'maxConnections' | 'maxConnectionsPerAddress' | 'trustedProxies'
 >
@@ -27,8 +27,7 @@ type Name = ListenerStatus['name']
 /** In the order in which they start, and stop. */
 const NAMES = ['gateway', 'tls', 'control'] as const
 
-/** Options of {@link Listeners}. */
-export interface ListenersOptions {
+interface ListenersOptions {
   /** The clock of the machine unless given. */
   readonly clock?: Clock
   /** Called when a socket of that name is lost, and when all of them are back. */

@@ -46,7 +46,6 @@ export class SettingsError extends Error {
   }
 }
 
-/** One setting in one source. */
 interface Entry {
   readonly name: string
   /** The name as that source spells it. */

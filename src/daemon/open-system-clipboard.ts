@@ -7,13 +7,10 @@ import { messageOf } from '../lib/describe-failure.ts'
 import type { ClipboardKind, SystemClipboard } from '../ports/system-clipboard.ts'
 import { ownSurroundings, type Surroundings } from './folders.ts'
 
-/** Why there is no clipboard to be found. */
 export const NO_DESKTOP = 'There is no desktop: neither WAYLAND_DISPLAY nor DISPLAY is set'
 
-/** The consequence, for people. */
 export const NOTHING_SHARED = 'nothing is read from or put on a clipboard'
 
-/** The facts that tell which desktop this is. */
 type DesktopFacts = Pick<Surroundings, 'platform' | 'environment'>
 
 /**

@@ -26,7 +26,6 @@ import { tlsListen, type Settings } from './settings.ts'
 
 /** The gateway with TLS. */
 export interface Tls {
-  /** Where it is bound. */
   readonly bound: readonly HostPort[]
   /** The URLs that its certificate is good for, the likeliest first. */
   addresses(): readonly PanelAddress[]

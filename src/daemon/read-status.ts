@@ -6,7 +6,7 @@ import type { Station } from '../station/open-station.ts'
 import { readVersion } from './version.ts'
 
 /** The part of the status that only a running daemon knows. */
-export type LiveStatus = Omit<
+type LiveStatus = Omit<
   DaemonStatus,
   'version' | 'item' | 'devices' | 'devicesError' | 'lostUrls' | 'storage'
 >

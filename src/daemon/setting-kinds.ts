@@ -17,7 +17,6 @@ import { formatHostPort, isLoopbackHost, parseHostPort, type HostPort } from './
 export interface SettingKind<Value> {
   /** Stands for the value in the help; `undefined` for a flag, which takes none. */
   readonly placeholder: string | undefined
-  /** Whether it takes several values. */
   readonly isList?: true
   /** @param folder What relative paths are relative to. @throws {TypeError} */
   decode(raw: unknown, folder: string): Value

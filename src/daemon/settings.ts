@@ -37,7 +37,6 @@ import { LOG_LEVELS, type LogLevel } from '../station/stream-logger.ts'
 
 const COPY_KINDS = ['text', 'image', 'files'] as const
 
-/** A kind of copies, which is shared or not. */
 export type CopyKind = (typeof COPY_KINDS)[number]
 
 export type ClipboardChoice = 'x11' | 'wayland' | 'macos' | 'windows' | 'none'

@@ -25,11 +25,9 @@ export interface Desktop {
   readonly mode: 'desktop' | 'headless'
   /** Where pushed files land; `undefined` when they land nowhere. */
   readonly receivedDir: string | undefined
-  /** The system clipboard in use right now. */
   clipboard(): ClipboardKind | 'none'
   /** Resolves once the clipboard is opened, or could not be; then it says so to the owner. */
   opened(): Promise<string | undefined>
-  /** The trouble with the clipboard right now. */
   trouble(): string | undefined
   /** Which files are not saved, and why, without names. */
   unsaved(): string | undefined

@@ -230,7 +230,6 @@ interface ForPhones {
   readonly https: () => SecureWay | undefined
 }
 
-/** Starts the listener of the phones. */
 async function startGateway(
   { settings, station, desktop, cleanup }: Parts,
   listeners: Listeners,
@@ -273,7 +272,6 @@ async function startGateway(
   return { gateway, bound, cut: () => cut }
 }
 
-/** Makes what the owner may ask. */
 function createAdmin(running: Running, linkBase: () => LinkBase): Admin {
   const { settings, station, desktop, listeners, gateway, tls, peers, bus } = running
   const startedAt = new Date(station.clock.now()).toISOString()

@@ -19,7 +19,7 @@ const PATIENCE_MS = 30_000
 const SIGNS = 3
 
 /** The program that systemd started, as far as systemd wants to hear of it. */
-export interface SystemdNotifier {
+interface SystemdNotifier {
   /** To be called once all listeners accept. From then on it is told that the event loop turns. */
   ready(): void
   /** To be called once: a stop has begun. */

@@ -25,8 +25,7 @@ export class ClipboardHeld extends OutOfReach {
   }
 }
 
-/** By how much a copy is too large. */
-export interface TooLarge {
+interface TooLarge {
   readonly maxBytes: number
   /** As far as it is known, in bytes: at least this. */
   readonly size: number

@@ -29,7 +29,6 @@ import type { Logger } from '../ports/logger.ts'
 import type { PrivateFile } from '../ports/private-file.ts'
 import { parseJson } from '../lib/utf8.ts'
 
-/** The file of the pause in the data directory. */
 export const PAUSE_FILE = 'paused.json'
 
 /** The end of a pause that is over: no clock that is set brings it back. */
@@ -44,8 +43,7 @@ const MAX_TIME_MS = 8.64e15
 /** Timers stand still while a computer sleeps, and do not notice when its clock is set. */
 const LOOK_MS = 30_000
 
-/** The surroundings of a pause. */
-export interface ClipboardPauseDeps {
+interface ClipboardPauseDeps {
   readonly file: PrivateFile
   readonly clock: Clock
   readonly logger: Logger
@@ -53,7 +51,6 @@ export interface ClipboardPauseDeps {
   readonly desktop: string
 }
 
-/** The last pause. */
 interface PauseRecord extends Pause {
   /** Where something was copied or put on the clipboard since it was over, oldest first. */
   readonly changedOn: readonly string[]
@@ -81,7 +78,6 @@ export class ClipboardPause {
     this.#look()
   }
 
-  /** The pause there is. */
   get current(): Pause | undefined {
     return this.isOn ? { untilMs: this.#last?.untilMs } : undefined
   }

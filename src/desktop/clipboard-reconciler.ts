@@ -40,8 +40,7 @@ export const NEVER_PAUSED: SharingPause = {
   onChange: () => () => undefined,
 }
 
-/** The surroundings of a clipboard, and its listeners. */
-export interface ReconcilerOptions {
+interface ReconcilerOptions {
   readonly pause: SharingPause
   readonly limits: CopyLimits
   readonly clock: Clock
@@ -52,7 +51,6 @@ export interface ReconcilerOptions {
   readonly onTrouble: (message: string | undefined) => void
 }
 
-/** A clipboard, of whichever system. */
 type KeptClipboard = Omit<SystemClipboard, 'kind'>
 
 /** A push that should be on the clipboard. */
@@ -75,7 +73,6 @@ export class ClipboardReconciler {
   #desired: Desired | undefined
   /** Ends the conversion of what is desired. */
   #converting: AbortController | undefined
-  /** The write that is under way. */
   #writing: Written | undefined
   /** Ends when what is being read is of no interest any more; `undefined` when nothing is read. */
   #reading: AbortController | undefined

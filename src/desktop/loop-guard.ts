@@ -42,7 +42,6 @@ export class LoopGuard {
     this.#onTrouble = onTrouble
   }
 
-  /** Notes that a program copied. */
   noteCopy(): void {
     this.#note('copy')
   }
@@ -89,7 +88,6 @@ class LoopDetector {
   #last: { readonly change: 'write' | 'copy'; readonly at: number } | undefined
   /** The number of changes of the same kind in a row, up to the last one. */
   #run = 0
-  /** The time of each answer. */
   #answers: readonly number[] = []
 
   /** Notes a change at the time `now`. @returns Whether the change is one answer too many. */

@@ -37,7 +37,6 @@ export interface LeftOut {
 
 /** The kinds and the sizes of copies that are shared. */
 export interface CopyLimits {
-  /** Kinds that are shared. */
   readonly types: readonly CopyKind[]
   readonly maxTextBytes: number
   readonly maxImageBytes: number
@@ -53,7 +52,6 @@ export const COPY_LIMITS: CopyLimits = {
 
 /** One copy, as its owner offers it. */
 export interface CopySource {
-  /** The formats that it offers. */
   targets(): Promise<readonly string[]>
   /**
    * Reads the copy in one format; `undefined` when the owner refuses.

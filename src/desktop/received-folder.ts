@@ -59,8 +59,7 @@ const MAX_KNOWN = 64
 
 const NO_ROOM_NEEDED: DiskRoom = { wrote: () => undefined, release: () => undefined }
 
-/** Options of {@link ReceivedFolder}. */
-export interface ReceivedFolderOptions {
+interface ReceivedFolderOptions {
   /** Asked before a file is written. */
   readonly reserve?: ReserveRoom
   /**

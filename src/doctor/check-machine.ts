@@ -73,7 +73,6 @@ async function attempt(check: () => Verdict | Promise<Verdict>): Promise<Verdict
   }
 }
 
-/** Says whether a daemon runs, and which. */
 function checkDaemon({ daemon, trouble }: Situation): Verdict {
   if (trouble !== undefined) return trouble
   const own = readVersion()
@@ -153,7 +152,6 @@ function checkClock({ machine, daemon }: Situation): Verdict {
   return fine(`${time}; whether it is right cannot be seen from here`)
 }
 
-/** Looks at the limit of open files. */
 async function checkDescriptors({ settings, machine, daemon }: Situation): Promise<Verdict> {
   const limits = await readSystemFile(machine, `proc/${daemon?.holder.pid ?? 'self'}/limits`)
   const affordable = affordableConnections(limits ?? '')
@@ -167,7 +165,6 @@ async function checkDescriptors({ settings, machine, daemon }: Situation): Promi
     : hint(`${detail}, and not ${maxConnections} (--max-connections)`, fix)
 }
 
-/** Looks whether there is memory for verifying passwords. */
 function checkMemory({ settings, machine }: Situation): Verdict {
   const available = machine.availableMemory()
   const needed = settings.verifyWorkers * LOGIN_BYTES

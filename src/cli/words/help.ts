@@ -77,7 +77,6 @@ function describe([name, { placeholder, meaning }]: readonly [string, OptionSpec
 
 const USUAL_SETTINGS: readonly string[] = ['data-dir', 'config']
 
-/** The exit codes of all commands, in words. */
 const EXIT_CODES = '0 done, 1 failed, 2 called wrongly; "status" has 3 while no daemon runs.'
 
 /** The sentences that explain a command. */
@@ -98,7 +97,6 @@ export function shownSettings(
   return Object.fromEntries(Object.entries(SETTING_OPTIONS).filter(usual))
 }
 
-/** Says how settings are written. */
 export const SETTING_NOTES: string =
   'A setting has one name in three spellings: --data-dir as an option, CLIPGATE_DATA_DIR in the ' +
   'environment, "dataDir" in the config file. An option beats the environment, which beats the ' +

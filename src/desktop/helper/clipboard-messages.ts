@@ -47,7 +47,7 @@ export interface ClipboardState {
   readonly denied: readonly string[]
 }
 
-export type ReadReply =
+type ReadReply =
   | { readonly outcome: 'read'; readonly change: number; readonly bytes: number }
   | { readonly outcome: 'absent' | 'tooLong' | 'overtaken' | 'held'; readonly change: number }
 

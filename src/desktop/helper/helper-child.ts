@@ -29,8 +29,7 @@ export interface HelperCommand {
   readonly explain?: ((line: string) => string | undefined) | undefined
 }
 
-/** A helper, and who hears what it says. */
-export interface HelperChildOptions extends HelperCommand {
+interface HelperChildOptions extends HelperCommand {
   readonly clock: Clock
   readonly logger: Logger
   readonly onLine: (line: Uint8Array) => void
@@ -149,8 +148,7 @@ function describeEnd(name: string, code: number | null, signal: string | null): 
   return `"${name}" ended with ${signal === null ? `exit code ${code}` : signal}`
 }
 
-/** The bound of lines, and who gets them. */
-export interface LineSplitterOptions {
+interface LineSplitterOptions {
   /** Longest line, without its end. */
   readonly maxLineBytes: number
   /** The bytes are valid until it returns. */

@@ -88,7 +88,6 @@ export class HelperProcess {
     this.#options = options
   }
 
-  /** Process id of the helper that runs now. */
   get pid(): number | undefined {
     return this.#child?.pid
   }

@@ -51,8 +51,7 @@ export type AskHelper = (
   fields?: Readonly<Record<string, unknown>>,
 ) => Promise<Readonly<Record<string, unknown>>>
 
-/** A copy as the helper read it. */
-export interface HelperCopy {
+interface HelperCopy {
   /** `undefined` when it is private, empty, or in no format that is known here. */
   readonly content: CopiedContent | undefined
   /** The number now: a format that is made when it is asked for may count as a change. */

@@ -56,11 +56,9 @@ interface Burst {
   readonly hasFile: boolean
 }
 
-/** The surroundings of the notifications. */
-export interface ArrivalsOptions {
+interface ArrivalsOptions {
   readonly clock: Pick<Clock, 'after'>
   readonly logger: Logger
-  /** Where files are put. */
   readonly folder: string
   /** Whether somebody asked for them, and is warned when they cannot be shown. */
   readonly isAsked: boolean

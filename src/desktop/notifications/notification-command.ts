@@ -10,8 +10,7 @@ export interface Notification {
   readonly text: string
 }
 
-/** A program that shows notifications, and its arguments. */
-export interface NotificationCommand {
+interface NotificationCommand {
   readonly program: string
   readonly args: readonly string[]
   /** Besides those that it inherits. */

@@ -26,8 +26,7 @@ export interface Notifier {
   close(): void
 }
 
-/** The surroundings of a notifier. */
-export interface NotifierOptions {
+interface NotifierOptions {
   readonly clock: Pick<Clock, 'after'>
   readonly logger: Logger
   /** Where notifications go; by default to the desktop. */

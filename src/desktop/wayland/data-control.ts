@@ -24,8 +24,7 @@ interface AskingOptions {
   readonly signal?: AbortSignal
 }
 
-/** Which data-control protocol a compositor speaks. */
-export type DataControl = 'wlr' | 'ext'
+type DataControl = 'wlr' | 'ext'
 
 export const AWAY = 'The Wayland compositor is away'
 

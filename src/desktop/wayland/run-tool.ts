@@ -17,13 +17,11 @@ import { TransferPace } from '../transfer-pace.ts'
 export interface ToolOptions {
   readonly env: NodeJS.ProcessEnv
   readonly clock: Clock
-  /** The most that it may print. */
   readonly maxBytes: number
   readonly signal?: AbortSignal | undefined
 }
 
-/** How a tool ended, and what it wrote. */
-export interface ToolResult {
+interface ToolResult {
   readonly isSuccess: boolean
   readonly output: Uint8Array
 }

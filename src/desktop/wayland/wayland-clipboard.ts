@@ -26,8 +26,7 @@ import { prepareWatch, toolEnvironment, type Watch } from './watch-command.ts'
 import { clearClipboard, CLOSED, isEmpty, OVERTAKEN, WlCopy } from './wl-copy.ts'
 import { listTypes, pasteCopy } from './wl-paste.ts'
 
-/** How the clipboard is opened. */
-export interface WaylandClipboardOptions extends AdapterOptions {
+interface WaylandClipboardOptions extends AdapterOptions {
   /** Names the compositor, and where the tools are; that of this process when absent. */
   readonly env?: NodeJS.ProcessEnv | undefined
 }

@@ -25,8 +25,7 @@ import { describeStart } from '../clipboard-errors.ts'
 import { offeredFormats, type OfferedFormat } from '../offered-formats.ts'
 import { killGroup, runTool } from './run-tool.ts'
 
-/** How `wl-copy` is run. */
-export interface WlCopyOptions {
+interface WlCopyOptions {
   readonly content: OfferedContent
   readonly env: NodeJS.ProcessEnv
   readonly clock: Clock

@@ -12,8 +12,7 @@ import { runTool, type ToolOptions } from './run-tool.ts'
 /** Far more than any program has. */
 const MAX_TYPES_BYTES: number = 16 * KIB
 
-/** How `wl-paste` is run. */
-export interface PasteOptions extends Omit<ToolOptions, 'maxBytes'> {
+interface PasteOptions extends Omit<ToolOptions, 'maxBytes'> {
   readonly limits: CopyLimits
   readonly signal: AbortSignal
 }

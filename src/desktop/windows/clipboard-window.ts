@@ -10,8 +10,7 @@ import { WAKE, type WindowMessage, type WindowReply, type WindowRequest } from '
 
 type WithoutId<Request> = Request extends unknown ? Omit<Request, 'id'> : never
 
-/** Who hears of the window. */
-export interface ClipboardWindowOptions {
+interface ClipboardWindowOptions {
   /** The program of its thread, which is to call `runWindow`. */
   readonly thread: URL
   readonly onReady: () => void

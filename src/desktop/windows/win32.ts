@@ -10,12 +10,7 @@ import { createRequire } from 'node:module'
 export type Handle = number | bigint
 
 /** Windows calls it for each message to a window. */
-export type WindowProcedure = (
-  window: Handle,
-  message: number,
-  first: Handle,
-  second: Handle,
-) => Handle
+type WindowProcedure = (window: Handle, message: number, first: Handle, second: Handle) => Handle
 
 type NativeFunction = (...values: readonly unknown[]) => unknown
 

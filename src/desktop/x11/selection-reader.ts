@@ -14,8 +14,7 @@ import { CopyTooLarge } from '../clipboard-errors.ts'
 import { TransferPace } from '../transfer-pace.ts'
 import type { ConversionAnswer, SelectionEvent, XConnection } from './x-connection.ts'
 
-/** A wish to have a selection in one format. */
-export interface Conversion {
+interface Conversion {
   readonly target: number
   /** Server time of the event that made us ask. */
   readonly time: number

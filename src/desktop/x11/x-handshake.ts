@@ -25,9 +25,7 @@ const LAST_PORT = 65_535
 
 const DISPLAY = /^(?:(unix|local|tcp|inet6?)\/)?(.*):(\d{1,5})(?:\.\d+)?$/
 
-export type DisplayAddress =
-  | { readonly path: string }
-  | { readonly host: string; readonly port: number }
+type DisplayAddress = { readonly path: string } | { readonly host: string; readonly port: number }
 
 /** How a connection is opened. */
 export interface XConnectionOptions {

@@ -22,8 +22,7 @@ import { SelectionOwner } from './selection-owner.ts'
 import { SelectionReader } from './selection-reader.ts'
 import { XConnection } from './x-connection.ts'
 
-/** How the clipboard is opened. */
-export interface X11ClipboardOptions extends AdapterOptions {
+interface X11ClipboardOptions extends AdapterOptions {
   /** Name of the display; that of the environment (`DISPLAY`) when absent. */
   readonly display?: string | undefined
 }

@@ -14,8 +14,7 @@ import { packageFile } from '../../lib/program-files.ts'
 /** Gets an error or a result; true says that the error was dealt with. */
 export type X11Callback<T> = (error: Error | null | undefined, result: T) => boolean
 
-/** The package. */
-export interface X11Library {
+interface X11Library {
   createClient(
     options: {
       readonly display: string

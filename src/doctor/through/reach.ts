@@ -150,7 +150,7 @@ async function within<Value>(
 }
 
 /** The certificate and the versions that a handshake has shown. */
-export interface Handshake {
+interface Handshake {
   /** The fault of the certificate, as a code of OpenSSL. */
   readonly flaw: string | undefined
   /** The versions of TLS and of HTTP. */

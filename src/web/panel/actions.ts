@@ -7,7 +7,6 @@
 import { ApiError } from './api.ts'
 import { h, setAttribute, setText } from '../shared/dom.ts'
 
-/** Where {@link announce} says things. */
 export const announcer = h('p', { class: 'unseen', role: 'status' })
 
 /** Says a change to screen readers, when they have a moment. Eyes see it anyway. */
@@ -23,8 +22,7 @@ export function setUsable(value: boolean) {
   for (const button of document.querySelectorAll('button.action')) applyUsable(button)
 }
 
-/** A button that does something, and says how that went. */
-export interface Action {
+interface Action {
   readonly label: string
   /** The words of screen readers, where the label alone says too little. */
   readonly name?: string

@@ -11,7 +11,6 @@ import { strings } from './strings.ts'
 
 const words = strings.add
 
-/** The most characters that a label may have. */
 const MAX_LABEL_LENGTH = 64
 
 /** Opens the dialog that pairs a device. */

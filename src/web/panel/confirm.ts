@@ -58,8 +58,7 @@ export function confirmSignOut(fallback: HTMLElement) {
   })
 }
 
-/** A question, and the action that waits for its answer. */
-export interface Question {
+interface Question {
   readonly dialog: import('./dialog.ts').Dialog
   readonly words: { title: string; effects: readonly string[]; submit: string }
   readonly more?: readonly Node[]

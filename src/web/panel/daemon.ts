@@ -8,8 +8,7 @@ import { isWildcard, trustPageFor, type PanelState, type Status } from './state.
 import { strings } from './strings.ts'
 import { createTime, setTime } from './time.ts'
 
-/** A row of what is known of the daemon. */
-export interface Fact {
+interface Fact {
   readonly key: string
   readonly term: string
   readonly lines: readonly string[]

@@ -46,7 +46,6 @@ export function openDialog({
   dialog.showModal()
 
   return {
-    /** Replaces what it shows. */
     show(title: string, ...content: readonly Node[]) {
       heading.textContent = title
       body.replaceChildren(...content)

@@ -373,5 +373,4 @@ export const english = {
   announceBack: 'Connected to clipgate again',
 }
 
-/** The words in any language. */
 export type Words = typeof english

@@ -19,7 +19,7 @@ const PATHS = {
   empty: 'M9 4.5H6V21h12V4.5h-3M9 3h6v3.5H9z',
 }
 
-export type IconName = keyof typeof PATHS
+type IconName = keyof typeof PATHS
 
 /** Draws an icon. */
 export function icon(name: IconName) {

@@ -7,7 +7,7 @@ import { h, renderList, section, setText } from '../shared/dom.ts'
 import { icon } from './icons.ts'
 import { isWildcard, type PanelState } from './state.ts'
 import { strings } from './strings.ts'
-export type Problem = { key: string; title: string; text: string; command?: string }
+type Problem = { key: string; title: string; text: string; command?: string }
 
 const words = strings.problems
 

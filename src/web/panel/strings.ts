@@ -4,5 +4,4 @@ import { isChinese } from '../shared/language.ts'
 import { chinese } from './chinese.ts'
 import { english, type Words } from './english.ts'
 
-/** The words. */
 export const strings: Words = isChinese ? chinese : english

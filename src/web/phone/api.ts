@@ -140,7 +140,7 @@ export async function readItem(signal: AbortSignal): Promise<ClipboardDocument |
 }
 
 /** A way to the bytes of an item that a browser can take by itself, for ten minutes. */
-export interface Ticket {
+interface Ticket {
   readonly href: string
   readonly mediaType: string
   /** The files of a Group: `?member=1` behind `href` leads to the first. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-export type FetchEvent = Event & { request: Request; respondWith(reply: Promise<Response>): void }
+type FetchEvent = Event & { request: Request; respondWith(reply: Promise<Response>): void }
 
 const KEPT = 'clipgate-shared'
 

@@ -187,5 +187,4 @@ const chinese: typeof english = {
   },
 }
 
-/** The words in the language of this browser. */
 export const strings = isChinese ? chinese : english

@@ -5,9 +5,9 @@ const TURNING = /[\u202a-\u202e\u2066-\u2069]/g
 
 const SVG = 'http://www.w3.org/2000/svg'
 
-export type AttributeValue = string | number | boolean | undefined
+type AttributeValue = string | number | boolean | undefined
 export type Attributes = Readonly<Record<string, AttributeValue>>
-export type Child = Node | string
+type Child = Node | string
 
 /** Makes an element. `true` is an empty attribute; `false` and `undefined` are none. */
 export function h<Tag extends keyof HTMLElementTagNameMap>(
@@ -74,8 +74,7 @@ export function setText(element: Element, text: string) {
 
 const updaters: WeakMap<Element, (value: unknown) => void> = new WeakMap()
 
-/** How the values of a list are shown. */
-export interface ListView<Value> {
+interface ListView<Value> {
   readonly key: (value: Value) => string
   /** Makes an element, and what brings it up to date. */
   readonly create: (value: Value) => { element: Element; update: (value: Value) => void }

@@ -27,8 +27,7 @@ export const MAX_FRAME: number = 16 * 1024 * 1024
 /** How the way to the daemon is. */
 export type Way = 'trying' | 'live' | 'away' | 'refused'
 
-/** The stream to follow, and who hears of it. */
-export interface Followed {
+interface Followed {
   /** Asks for the event stream. */
   readonly open: (signal: AbortSignal) => Promise<Response>
   /** Takes the data of an event. */
@@ -42,8 +41,7 @@ export interface Followed {
   readonly maxDelayMs: number
 }
 
-/** A page that follows. */
-export interface Following {
+interface Following {
   /** Lets go for good. */
   end(): void
   /** Looks again at once, and says until then that it tries. */

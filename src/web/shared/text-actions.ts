@@ -28,8 +28,7 @@ const words = isChinese
       code: 'This text as a QR code',
     }
 
-/** A text, as far as the page has it. */
-export interface ShownText {
+interface ShownText {
   readonly text: string
   /** Whether that is all of it: an address at the end may be cut off otherwise. */
   readonly isWhole: boolean
