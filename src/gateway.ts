@@ -7,7 +7,7 @@
 export { DomainError, type DomainErrorCode } from './core/domain-error.ts'
 export type { ContentId } from './core/content-id.ts'
 export type { Item } from './core/item.ts'
-export type { ItemType } from './core/item-type.ts'
+export type { ItemType } from './core/item.ts'
 export {
   openStation,
   type Station,

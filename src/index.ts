@@ -15,7 +15,7 @@ export {
 export type { Witness } from './daemon/witness.ts'
 export type { ContentId } from './core/content-id.ts'
 export type { Item } from './core/item.ts'
-export type { ItemType } from './core/item-type.ts'
+export type { ItemType } from './core/item.ts'
 export type { Stamp } from './core/stamp.ts'
 export type { Clock } from './lib/clock.ts'
 export type { Device, DeviceKind, Dialect, Revocation } from './ports/device-registry.ts'

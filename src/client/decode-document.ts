@@ -7,8 +7,7 @@
  */
 
 import { isContentId, type ContentId } from '../core/content-id.ts'
-import { isDataName } from '../core/data-name.ts'
-import { parseItemType, type ItemType } from '../core/item-type.ts'
+import { isDataName, type ItemType, parseItemType } from '../core/item.ts'
 import { isStamp, type Stamp } from '../core/stamp.ts'
 import { ClientError } from './client-error.ts'
 

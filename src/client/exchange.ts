@@ -1,6 +1,6 @@
 /** One request and its answer. Credentials follow no redirection. @module */
 
-import { isDataName } from '../core/data-name.ts'
+import { isDataName } from '../core/item.ts'
 import { KIB } from '../core/limits.ts'
 import { discard, readJson, type Answer } from './answer.ts'
 import { ClientError, refusalOf } from './client-error.ts'

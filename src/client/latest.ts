@@ -1,7 +1,7 @@
 /** Reads the document of the current item. @module */
 
 import { KIB, MAX_METADATA_BYTES } from '../core/limits.ts'
-import { isLongerThan } from '../core/text-length.ts'
+import { isLongerThan } from '../core/item.ts'
 import { readJson, tooLong } from './answer.ts'
 import { ClientError } from './client-error.ts'
 import { decodeDocument, type ClipboardDocument, type StampedDocument } from './decode-document.ts'

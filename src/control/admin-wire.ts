@@ -10,7 +10,7 @@
 import type { DomainErrorCode } from '../core/domain-error.ts'
 import { MAX_PAUSE_MS } from '../core/limits.ts'
 import { CHANGERS, HAPPENING_KINDS } from '../core/happening.ts'
-import { ITEM_TYPES } from '../core/item-type.ts'
+import { ITEM_TYPES } from '../core/item.ts'
 import {
   arrayOf,
   decodeBoolean,

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { ItemType } from './item-type.ts'
+import type { ItemType } from './item.ts'
 
 /** Each kind, with its level and its line in the log. */
 const LINES = {

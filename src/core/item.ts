@@ -1,7 +1,6 @@
-/** The clipboard item, and the hashes it answers to. @module */
+/** The clipboard item: its type, its names, its text, and the hashes it answers to. @module */
 
 import type { ContentId } from './content-id.ts'
-import type { ItemType } from './item-type.ts'
 import type { Stamp } from './stamp.ts'
 
 /** One clipboard item, without its bytes. All hashes are lower-case hex. */
@@ -98,4 +97,95 @@ export function withAlias(
 /** The first characters of a text: characters are what people count, not halves of them. */
 export function beginningOf(text: string, length: number): string {
   return [...text.slice(0, 2 * length)].slice(0, length).join('')
+}
+
+export type ItemType = 'Text' | 'Image' | 'File' | 'Group'
+
+/** Every {@link ItemType}, for checking values that came from outside. */
+export const ITEM_TYPES: readonly ItemType[] = ['Text', 'Image', 'File', 'Group']
+
+/** The item type that `value` names, in any letter case; `undefined` when it names none. */
+export function parseItemType(value: string): ItemType | undefined {
+  if (value.length > 'Group'.length) return undefined
+  const name = value.toLowerCase()
+  return ITEM_TYPES.find((type) => type.toLowerCase() === name)
+}
+
+/** Whether clients hash an item of this type in ways of their own. */
+export function isFileLike(type: ItemType): boolean {
+  return type === 'Image' || type === 'File'
+}
+
+/** A type, and the hash of an item of it. */
+export interface ProfileId {
+  readonly type: ItemType
+  /** The hash as it was written; not empty. */
+  readonly hash: string
+}
+
+/**
+ * Splits at the first `-`, since hashes may hold more of them. The type counts in any letter case.
+ *
+ * @returns `undefined` when `text` is not a type and a hash.
+ */
+export function parseProfileId(text: string): ProfileId | undefined {
+  const dash = text.indexOf('-')
+  if (dash === -1) return undefined
+  const type = parseItemType(text.slice(0, dash))
+  const hash = text.slice(dash + 1)
+  return type === undefined || hash === '' ? undefined : { type, hash }
+}
+
+/** @param most Bytes of UTF-8. */
+export function isLongerThan(text: string, most: number): boolean {
+  // A unit of UTF-16 becomes one to three bytes.
+  if (text.length > most) return true
+  return text.length * 3 > most && new TextEncoder().encode(text).length > most
+}
+
+/** The escape of a control character: no byte of UTF-8 takes more in JSON. */
+export const MOST_JSON_BYTES = 6
+
+/** Bytes that each byte of UTF-8 becomes in JSON. */
+const JSON_BYTES: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte < 0x80 ? JSON.stringify(String.fromCharCode(byte)).length - 2 : 1,
+)
+
+/** Bytes that a text takes in JSON, without the quotes. @param utf8 The text, or a part of it. */
+export function jsonLengthOf(utf8: Uint8Array): number {
+  let length = 0
+  for (let index = 0; index < utf8.length; index++) length += JSON_BYTES[utf8[index] ?? 0] ?? 0
+  return length
+}
+
+/** As much of the beginning of a text as fits, in whole characters. @param most Bytes of UTF-8. */
+export function cutText(text: string, most: number): string {
+  if (!isLongerThan(text, most)) return text
+  const bytes = new Uint8Array(most)
+  const { written } = new TextEncoder().encodeInto(text, bytes)
+  // A slice of the string would keep all of it in memory.
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(0, written))
+}
+
+/** The longest name of the usual file systems, so that a pushed file can keep its name. */
+export const MAX_DATA_NAME_BYTES = 255
+
+// The C0 and C1 controls, separators of every platform, and line separators that terminals obey.
+// Not more: bidi and invisible characters are part of names that people give, and the contract
+// allows them. Whoever prints or saves a name takes them out.
+const FORBIDDEN = /[\u0000-\u001f\u007f-\u009f/\\\u2028\u2029]/
+const ALL_FORBIDDEN = new RegExp(FORBIDDEN, 'g')
+
+/** Whether `name` may name bytes on the wire. */
+export function isDataName(name: string): boolean {
+  if (name === '' || name === '.' || name === '..') return false
+  if (name.length > MAX_DATA_NAME_BYTES) return false
+  if (FORBIDDEN.test(name) || !name.isWellFormed()) return false
+  return !isLongerThan(name, MAX_DATA_NAME_BYTES)
+}
+
+/** A data name for a file of this name: what may not be on the wire becomes `_`. */
+export function toDataName(fileName: string): string {
+  const name = fileName.toWellFormed().replaceAll(ALL_FORBIDDEN, '_')
+  return isDataName(name) ? name : 'clipboard.bin'
 }

@@ -11,7 +11,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket, TcpSocketConnectOpts } from 'node:net'
 import type { BodyReader, FetchedBody } from '../client/server.ts'
 import { KIB, MIB } from '../core/limits.ts'
-import { lend } from '../lib/free-bytes.ts'
+import { lend } from '../lib/read-bytes.ts'
 
 /** A new connection costs less than copies of so much. */
 const LONG_BYTES: number = MIB

@@ -7,8 +7,7 @@
  * @module
  */
 
-import { isComputedHash, isHash, type Item } from '../core/item.ts'
-import { isFileLike } from '../core/item-type.ts'
+import { isComputedHash, isFileLike, isHash, type Item } from '../core/item.ts'
 import type { Call } from '../http/call.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Device, DeviceRegistry, Dialect, Principal } from '../ports/device-registry.ts'

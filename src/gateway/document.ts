@@ -1,9 +1,8 @@
 /** `/Sync.json` and `/SyncClipboard.json`: the latest item, read and pushed. @module */
 
 import { DomainError } from '../core/domain-error.ts'
-import { isHash, type Item } from '../core/item.ts'
+import { isFileLike, isHash, type Item } from '../core/item.ts'
 import { believedStamp, type Stamp } from '../core/stamp.ts'
-import { isFileLike } from '../core/item-type.ts'
 import type { Handler } from '../http/call.ts'
 import { readJson } from '../http/read-body.ts'
 import { constantReply, json, type Reply } from '../http/reply.ts'

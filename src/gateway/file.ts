@@ -1,6 +1,6 @@
 /** `/file/{dataName}`: the bytes of Image, File and Group items. @module */
 
-import { isDataName } from '../core/data-name.ts'
+import { isDataName } from '../core/item.ts'
 import { MIN_TOLD_BYTES } from '../core/limits.ts'
 import { classifyMediaType, SNIFF_LENGTH } from '../core/media-type.ts'
 import { attachment } from '../http/field-values.ts'

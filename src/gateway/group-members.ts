@@ -4,7 +4,7 @@
  * @module
  */
 
-import { toDataName } from '../core/data-name.ts'
+import { toDataName } from '../core/item.ts'
 import { DomainError } from '../core/domain-error.ts'
 import { KIB } from '../core/limits.ts'
 import { classifyMediaType, SNIFF_LENGTH } from '../core/media-type.ts'

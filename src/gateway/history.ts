@@ -4,11 +4,18 @@
  * @module
  */
 
-import { isComputedHash, matchesHash, type Item } from '../core/item.ts'
-import { isFileLike, parseItemType, type ItemType } from '../core/item-type.ts'
+import {
+  isComputedHash,
+  isFileLike,
+  type Item,
+  type ItemType,
+  matchesHash,
+  MOST_JSON_BYTES,
+  parseItemType,
+  parseProfileId,
+  type ProfileId,
+} from '../core/item.ts'
 import { KIB } from '../core/limits.ts'
-import { parseProfileId, type ProfileId } from '../core/profile-id.ts'
-import { MOST_JSON_BYTES } from '../core/text-length.ts'
 import type { Call, Handler } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
 import { parseJson } from '../http/json-body.ts'

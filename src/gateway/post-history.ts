@@ -7,9 +7,8 @@
  * @module
  */
 
-import { isHash, matchesHash, type Item } from '../core/item.ts'
+import { cutText, isDataName, isFileLike, isHash, type Item, matchesHash } from '../core/item.ts'
 import { MAX_NAME_TEXT_BYTES } from '../core/limits.ts'
-import { cutText } from '../core/text-length.ts'
 import { declaredLength, readBytes, tooLarge } from '../http/read-body.ts'
 import type { Call, Handler } from '../http/call.ts'
 import { json, type Reply } from '../http/reply.ts'
@@ -18,9 +17,7 @@ import { prepareText } from '../lib/long-text.ts'
 import { Lru } from '../lib/lru.ts'
 import type { Device, Login } from '../ports/device-registry.ts'
 import type { AppliedItem, InboundItem } from '../ports/inbound-pipeline.ts'
-import { isDataName } from '../core/data-name.ts'
 import { classifyMediaType, SNIFF_LENGTH } from '../core/media-type.ts'
-import { isFileLike } from '../core/item-type.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { Part } from '../http/multipart.ts'
 import { readUrlencoded } from '../http/urlencoded.ts'

@@ -8,8 +8,7 @@
  */
 
 import { MAX_NAME_TEXT_BYTES } from '../core/limits.ts'
-import type { ProfileId } from '../core/profile-id.ts'
-import { cutText } from '../core/text-length.ts'
+import { cutText, type ProfileId } from '../core/item.ts'
 import { Shares } from '../lib/shares.ts'
 import type { KeptBytes } from '../ports/inbound-pipeline.ts'
 import type { HistoryRecord } from './wire/history.ts'

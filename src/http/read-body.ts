@@ -8,7 +8,7 @@
  */
 
 import type { IncomingMessage } from 'node:http'
-import { handOver } from '../lib/free-bytes.ts'
+import { handOver } from '../lib/read-bytes.ts'
 import { GrowingBuffer } from '../lib/growing-buffer.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Call } from './call.ts'

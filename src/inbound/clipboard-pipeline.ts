@@ -11,9 +11,8 @@ import { DomainError } from '../core/domain-error.ts'
 import { tell } from '../core/happening.ts'
 import { looksAlike, withAlias, type Item } from '../core/item.ts'
 import { MAX_METADATA_BYTES, REPEAT_PUSH_MS } from '../core/limits.ts'
-import { digestsOf } from '../hashing/content-id.ts'
-import { Turns, type Turn } from '../lib/interruption.ts'
-import { KeyedQueues, Semaphore } from '../lib/semaphore.ts'
+import { digestsOf } from '../hashing/file-hasher.ts'
+import { KeyedQueues, Semaphore, type OwnTurn, Turns } from '../lib/semaphore.ts'
 import { messageOf } from '../lib/describe-failure.ts'
 import type { Blob, BlobStore, HashedBlob } from '../ports/blob.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -157,7 +156,7 @@ export class ClipboardPipeline implements InboundPipeline {
     await this.#saves?.end(0)
   }
 
-  async #apply(inbound: InboundItem, turn: Turn): Promise<AppliedItem> {
+  async #apply(inbound: InboundItem, turn: OwnTurn): Promise<AppliedItem> {
     const { origin, hash, bytes } = inbound
     this.#judge(origin)
     this.#order.check(origin)
@@ -178,7 +177,7 @@ export class ClipboardPipeline implements InboundPipeline {
     return applied.result
   }
 
-  #resolve(inbound: InboundItem, turn: Turn): Promise<NewContent | undefined> {
+  #resolve(inbound: InboundItem, turn: OwnTurn): Promise<NewContent | undefined> {
     const { maxTextBytes = MAX_METADATA_BYTES, hashText = digestsOf } = this.#deps
     const { signal } = turn
     const md5Of = async (blob: Blob) => {
@@ -189,7 +188,7 @@ export class ClipboardPipeline implements InboundPipeline {
   }
 
   /** The sender has no bytes, and must mean an item that is here. */
-  async #applyKnown(inbound: InboundItem, turn: Turn): Promise<AppliedItem> {
+  async #applyKnown(inbound: InboundItem, turn: OwnTurn): Promise<AppliedItem> {
     for (;;) {
       const result = await this.#queue.run(async () => {
         const { origin, hash } = inbound
@@ -213,7 +212,7 @@ export class ClipboardPipeline implements InboundPipeline {
     return { ...item, aliases: aliasesOf(item, inbound.hash, this.#deps.latest) }
   }
 
-  async #applyNew(inbound: InboundItem, content: NewContent, turn: Turn): Promise<Activation> {
+  async #applyNew(inbound: InboundItem, content: NewContent, turn: OwnTurn): Promise<Activation> {
     const { latest, clock } = this.#deps
     const item = await describeItem(inbound, content, clock.now())
     // Old automations push an empty text by accident; it must never blank a clipboard.

@@ -4,8 +4,7 @@
  */
 
 import { DomainError } from '../core/domain-error.ts'
-import type { ItemType } from '../core/item-type.ts'
-import { isHash, matchesHash } from '../core/item.ts'
+import { isHash, type ItemType, matchesHash } from '../core/item.ts'
 import { MIB } from '../core/limits.ts'
 import { classifyMediaType, isImageType } from '../core/media-type.ts'
 import type { Blob, HashedBlob } from '../ports/blob.ts'

@@ -9,10 +9,17 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Digests } from '../core/content-id.ts'
 import { DomainError } from '../core/domain-error.ts'
-import { isComputedHash, isHash, withAlias, type Item } from '../core/item.ts'
+import {
+  cutText,
+  isComputedHash,
+  isHash,
+  type Item,
+  jsonLengthOf,
+  MOST_JSON_BYTES,
+  withAlias,
+} from '../core/item.ts'
 import { MAX_NAME_TEXT_BYTES, MIB } from '../core/limits.ts'
-import { cutText, jsonLengthOf, MOST_JSON_BYTES } from '../core/text-length.ts'
-import { contentIdOf, nameHashOf } from '../hashing/content-id.ts'
+import { contentIdOf, nameHashOf } from '../hashing/file-hasher.ts'
 import { readWhole } from '../lib/read-bytes.ts'
 import { decodeUtf8 } from '../lib/utf8.ts'
 import type { Clock } from '../lib/clock.ts'

@@ -2,7 +2,7 @@
 
 import { lstat } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { toDataName } from '../core/data-name.ts'
+import { toDataName } from '../core/item.ts'
 import { DomainError } from '../core/domain-error.ts'
 import { classifyMediaType, SNIFF_LENGTH } from '../core/media-type.ts'
 import { describeFailure } from '../lib/describe-failure.ts'

@@ -1,4 +1,6 @@
-/** Reads bytes at rest, and the beginning of a stream. @module */
+/** Reads bytes at rest, and the beginning of a stream; frees bytes that are used up. @module */
+
+import { MessageChannel, type MessagePort } from 'node:worker_threads'
 
 /** Bytes at rest: structurally a `Blob` of the ports. */
 export interface Openable {
@@ -96,4 +98,49 @@ async function* resume(
 /** A stream of one piece: yields `bytes`, and ends. */
 export async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes
+}
+
+/**
+ * Less is not worth the call that frees it. The garbage collector frees bytes when it next runs,
+ * for which a large transfer makes too few objects: tens of megabytes wait for it, in blocks that
+ * malloc keeps when they are freed late.
+ */
+const MIN_BYTES = 4096
+
+const handedOver = new WeakSet<object>()
+const lent = new WeakMap<object, () => void>()
+
+/** A closed port: all that is sent through it is gone. */
+let nowhere: MessagePort | undefined
+
+/** Says that nobody but the receiver has these bytes. */
+export function handOver({ buffer, byteLength }: Uint8Array): void {
+  if (byteLength >= MIN_BYTES && byteLength === buffer.byteLength) handedOver.add(buffer)
+}
+
+/** Says that these bytes are the receiver's until it frees them: other ones may then be there. */
+export function lend(bytes: Uint8Array, takeBack: () => void): void {
+  lent.set(bytes, takeBack)
+}
+
+/**
+ * Frees bytes that were handed over, which are empty then, and gives back those that were lent;
+ * leaves others, and parts, alone.
+ */
+export function freeBytes(bytes: Uint8Array): void {
+  const takeBack = lent.get(bytes)
+  if (takeBack !== undefined) {
+    lent.delete(bytes)
+    return takeBack()
+  }
+  const { buffer, byteLength } = bytes
+  if (byteLength !== buffer.byteLength || !handedOver.delete(buffer)) return
+  nowhere ??= openNowhere()
+  nowhere.postMessage(undefined, [buffer as ArrayBuffer])
+}
+
+function openNowhere(): MessagePort {
+  const { port1 } = new MessageChannel()
+  port1.close()
+  return port1
 }

@@ -6,7 +6,7 @@
  * @module
  */
 
-import type { ItemType } from '../core/item-type.ts'
+import type { ItemType } from '../core/item.ts'
 import type { BusStatus } from './bus.ts'
 import type { Device, DeviceKind, Revocation } from './device-registry.ts'
 import type { JoinRequest, PeerSummary } from './peers.ts'

@@ -1,8 +1,7 @@
 /** Port: the one way in. Every item, whoever sends it, becomes current here. @module */
 
 import type { ContentId } from '../core/content-id.ts'
-import type { ItemType } from '../core/item-type.ts'
-import type { Item } from '../core/item.ts'
+import type { Item, ItemType } from '../core/item.ts'
 import type { Stamp } from '../core/stamp.ts'
 import type { HashedBlob } from './blob.ts'
 import type { Login } from './device-registry.ts'

@@ -7,9 +7,8 @@
  * @module
  */
 
-import type { Item } from '../core/item.ts'
+import { cutText, type Item, jsonLengthOf } from '../core/item.ts'
 import { MAX_METADATA_BYTES, MAX_NAME_TEXT_BYTES } from '../core/limits.ts'
-import { cutText, jsonLengthOf } from '../core/text-length.ts'
 import { writeFileAtomically } from '../lib/atomic-file.ts'
 import { NewerVersionError } from '../lib/json-file.ts'
 import { encodeWithText, prepareText } from '../lib/long-text.ts'

@@ -1,9 +1,7 @@
 /** The text of `item.json`: the latest item with bytes, and the Text that came after it. @module */
 
 import { isContentId } from '../core/content-id.ts'
-import { isDataName } from '../core/data-name.ts'
-import { ITEM_TYPES } from '../core/item-type.ts'
-import { isBatchId, type Item } from '../core/item.ts'
+import { isBatchId, isDataName, type Item, ITEM_TYPES } from '../core/item.ts'
 import { isStamp, type Stamp } from '../core/stamp.ts'
 import {
   arrayOf,

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { isContentId } from '../../src/core/content-id.ts'
-import { isDataName, MAX_DATA_NAME_BYTES, toDataName } from '../../src/core/data-name.ts'
-import { parseItemType } from '../../src/core/item-type.ts'
+import { isDataName, MAX_DATA_NAME_BYTES, parseItemType, toDataName } from '../../src/core/item.ts'
 import fc, { forAll } from '../support/property.ts'
 
 describe('isDataName()', () => {

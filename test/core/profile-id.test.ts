@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { ITEM_TYPES } from '../../src/core/item-type.ts'
-import { parseProfileId } from '../../src/core/profile-id.ts'
+import { ITEM_TYPES, parseProfileId } from '../../src/core/item.ts'
 import fc, { forAll } from '../support/property.ts'
 
 describe('a profile id', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { jsonLengthOf } from '../../src/core/text-length.ts'
+import { jsonLengthOf } from '../../src/core/item.ts'
 import fc, { forAll } from '../support/property.ts'
 
 it('knows how long a text is in JSON, whatever is escaped there', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { contentIdOf, digestsOf, nameHashOf } from '../../src/hashing/content-id.ts'
+import { contentIdOf, digestsOf, nameHashOf } from '../../src/hashing/file-hasher.ts'
 import { sha256 } from '../support/hashes.ts'
 
 const HELLO = Buffer.from('hello')

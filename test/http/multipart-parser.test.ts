@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { HttpErrorCode } from '../../src/http/http-error.ts'
-import { freeBytes, handOver } from '../../src/lib/free-bytes.ts'
+import { freeBytes, handOver } from '../../src/lib/read-bytes.ts'
 import { MultipartParser } from '../../src/http/multipart-parser.ts'
 import {
   BOUNDARY,

@@ -6,7 +6,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { setImmediate as turnOfEvents } from 'node:timers/promises'
 import { route, type Call } from '../../src/http/call.ts'
 import { HttpError } from '../../src/http/http-error.ts'
-import { freeBytes } from '../../src/lib/free-bytes.ts'
+import { freeBytes } from '../../src/lib/read-bytes.ts'
 import { LINGER_MS } from '../../src/http/silence.ts'
 import {
   BODY_IDLE_MS,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { freeBytes, handOver, lend } from '../../src/lib/free-bytes.ts'
+import { freeBytes, handOver, lend } from '../../src/lib/read-bytes.ts'
 
 describe('freeBytes()', () => {
   it('frees what was handed over, at once and whatever the garbage collector does', () => {

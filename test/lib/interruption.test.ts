@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { Interruption } from '../../src/lib/interruption.ts'
+import { Interruption } from '../../src/lib/semaphore.ts'
 
 const REASON = new Error('enough')
 

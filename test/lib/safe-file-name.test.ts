@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { isDataName } from '../../src/core/data-name.ts'
+import { isDataName } from '../../src/core/item.ts'
 import { numberedName, safeFileName } from '../../src/lib/safe-file-name.ts'
 import fc, { forAll } from '../support/property.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { handOver } from '../../src/lib/free-bytes.ts'
+import { handOver } from '../../src/lib/read-bytes.ts'
 import { Semaphore } from '../../src/lib/semaphore.ts'
 import {
   BlobWriter,

@@ -18,7 +18,7 @@ import {
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { digestsOf } from '../../src/hashing/content-id.ts'
+import { digestsOf } from '../../src/hashing/file-hasher.ts'
 import type { Blob, HashedBlob } from '../../src/ports/blob.ts'
 import { readBlob, streamOf } from '../support/byte-streams.ts'
 import { sha256 } from '../support/hashes.ts'

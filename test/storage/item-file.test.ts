@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { ITEM_TYPES } from '../../src/core/item-type.ts'
-import type { Item } from '../../src/core/item.ts'
+import { type Item, ITEM_TYPES } from '../../src/core/item.ts'
 import { formatItemFile, parseItemFile, type BlobReference } from '../../src/storage/item-file.ts'
 import fc, { forAll } from '../support/property.ts'
 

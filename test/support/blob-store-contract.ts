@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, it, type TestContext } from 'node:test'
-import { digestsOf } from '../../src/hashing/content-id.ts'
+import { digestsOf } from '../../src/hashing/file-hasher.ts'
 import type { BlobStore } from '../../src/ports/blob.ts'
 import { brokenStream, readBlob, readText, streamOf } from './byte-streams.ts'
 import fc, { forAllAsync } from './property.ts'

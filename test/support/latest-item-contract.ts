@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import type { Item } from '../../src/core/item.ts'
-import { contentIdOf, digestsOf, nameHashOf } from '../../src/hashing/content-id.ts'
+import { contentIdOf, digestsOf, nameHashOf } from '../../src/hashing/file-hasher.ts'
 import type { BlobStore, HashedBlob } from '../../src/ports/blob.ts'
 import type { LatestItem } from '../../src/ports/latest-item.ts'
 import { readText, streamOf } from './byte-streams.ts'

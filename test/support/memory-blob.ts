@@ -3,7 +3,7 @@
 import { buffer } from 'node:stream/consumers'
 import { DomainError } from '../../src/core/domain-error.ts'
 import { bytesInMemory } from '../../src/desktop/offered-formats.ts'
-import { digestsOf } from '../../src/hashing/content-id.ts'
+import { digestsOf } from '../../src/hashing/file-hasher.ts'
 import type { BlobStore, HashedBlob } from '../../src/ports/blob.ts'
 
 /** Puts bytes into a blob that behaves. */

@@ -8,7 +8,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import { addAbortSignal } from 'node:stream'
-import { MAX_DATA_NAME_BYTES } from '../../core/data-name.ts'
+import { MAX_DATA_NAME_BYTES } from '../../core/item.ts'
 import { MAX_FILE_BYTES, MIB } from '../../core/limits.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { formatBytes } from '../../lib/format-bytes.ts'

@@ -3,8 +3,7 @@
  * @module
  */
 
-import type { ItemType } from '../../core/item-type.ts'
-import { isHash, MAX_HASH_LENGTH, type Item } from '../../core/item.ts'
+import { isHash, type Item, type ItemType, MAX_HASH_LENGTH } from '../../core/item.ts'
 import { isStamp, type Stamp } from '../../core/stamp.ts'
 import { HttpError } from '../../http/http-error.ts'
 import type { Dialect } from '../../ports/device-registry.ts'

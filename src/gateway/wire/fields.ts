@@ -7,8 +7,7 @@
  * @module
  */
 
-import { isDataName } from '../../core/data-name.ts'
-import { ITEM_TYPES, parseItemType, type ItemType } from '../../core/item-type.ts'
+import { isDataName, ITEM_TYPES, type ItemType, parseItemType } from '../../core/item.ts'
 import { HttpError } from '../../http/http-error.ts'
 
 /** Fields under their lower-case names. */

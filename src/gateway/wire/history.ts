@@ -5,8 +5,13 @@
  * @module
  */
 
-import { ITEM_TYPES, parseItemType, type ItemType } from '../../core/item-type.ts'
-import { MAX_HASH_LENGTH, type Item } from '../../core/item.ts'
+import {
+  type Item,
+  ITEM_TYPES,
+  type ItemType,
+  MAX_HASH_LENGTH,
+  parseItemType,
+} from '../../core/item.ts'
 import { MIB } from '../../core/limits.ts'
 import { HttpError } from '../../http/http-error.ts'
 import { containsWord } from '../../lib/search-text.ts'

@@ -8,7 +8,7 @@
 
 import { KIB, MIB } from '../../core/limits.ts'
 import type { FileHash } from '../../hashing/file-hasher.ts'
-import { freeBytes } from '../../lib/free-bytes.ts'
+import { freeBytes } from '../../lib/read-bytes.ts'
 import type { Semaphore } from '../../lib/semaphore.ts'
 import type { Digests } from '../../ports/blob.ts'
 import { toDomainError } from '../home/disk-errors.ts'

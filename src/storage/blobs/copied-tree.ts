@@ -12,7 +12,7 @@
 import type { BigIntStats } from 'node:fs'
 import { lstat, opendir, realpath } from 'node:fs/promises'
 import { basename, dirname, resolve, sep } from 'node:path'
-import { toDataName } from '../../core/data-name.ts'
+import { toDataName } from '../../core/item.ts'
 import { DomainError } from '../../core/domain-error.ts'
 import { MAX_GROUP_DEPTH, MAX_GROUP_ENTRIES, MAX_GROUP_NAME_BYTES } from '../../core/limits.ts'
 import { numberedName } from '../../lib/safe-file-name.ts'

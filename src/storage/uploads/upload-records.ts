@@ -9,8 +9,7 @@
 import { createHash } from 'node:crypto'
 import { readdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isDataName } from '../../core/data-name.ts'
-import { isBatchId, isHash } from '../../core/item.ts'
+import { isBatchId, isDataName, isHash } from '../../core/item.ts'
 import { isTemporaryName, replaceFile } from '../../lib/atomic-file.ts'
 import {
   decodeBoolean,

@@ -6,7 +6,7 @@
 
 import type { Clock } from '../../lib/clock.ts'
 import { describeFailure } from '../../lib/describe-failure.ts'
-import { Turns, type Turn } from '../../lib/interruption.ts'
+import { Turns, type OwnTurn } from '../../lib/semaphore.ts'
 import type { HashedBlob } from '../../ports/blob.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type {
@@ -277,7 +277,7 @@ export class Upload extends UploadFacts implements PartialUpload {
 
   async #append(
     room: Allowance,
-    turn: Turn,
+    turn: OwnTurn,
     bytes: AsyncIterable<Uint8Array>,
     onProgress?: (offset: number) => void,
   ): Promise<void> {

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { contentIdOf } from '../../../src/hashing/content-id.ts'
+import { contentIdOf } from '../../../src/hashing/file-hasher.ts'
 import type { Blob } from '../../../src/ports/blob.ts'
 import type { StoredItem } from '../../../src/ports/latest-item.ts'
 import type { RecentItem } from '../../../src/ports/panel.ts'

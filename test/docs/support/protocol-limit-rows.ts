@@ -6,8 +6,7 @@
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { MAX_DATA_NAME_BYTES } from '../../../src/core/data-name.ts'
-import { withAlias } from '../../../src/core/item.ts'
+import { MAX_DATA_NAME_BYTES, withAlias } from '../../../src/core/item.ts'
 import { BODY_IDLE_MS } from '../../../src/http/read-body.ts'
 import * as limits from '../../../src/core/limits.ts'
 import { SETTINGS } from '../../../src/daemon/settings.ts'

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { ITEM_TYPES } from '../../../src/core/item-type.ts'
-import type { Item } from '../../../src/core/item.ts'
+import { type Item, ITEM_TYPES } from '../../../src/core/item.ts'
 import {
   decodeDocument,
   encodeDocument,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { ITEM_TYPES, type ItemType } from '../../../src/core/item-type.ts'
+import { type Item, ITEM_TYPES, type ItemType } from '../../../src/core/item.ts'
 import { FieldPicker } from '../../../src/gateway/wire/fields.ts'
 import {
   decodeHistoryFilter,
@@ -14,7 +14,6 @@ import {
   parseTime,
 } from '../../../src/gateway/wire/history.ts'
 import fc, { forAll, forAllAsync } from '../../support/property.ts'
-import type { Item } from '../../../src/core/item.ts'
 
 function decode(pairs: readonly (readonly [string, string])[]): HistoryForm {
   const picker = new FieldPicker<string>(HISTORY_FORM_FIELDS)
