@@ -115,10 +115,9 @@ export function chooseBaseUrl(
   interfaces: NetworkInterfaces,
   publicUrl: string | undefined,
 ): LinkBase {
-  if (publicUrl !== undefined) return { url: publicUrl, warning: undefined }
-
-  const [best] = reachableAt(bound, interfaces)
-  if (best !== undefined) return { url: formatBaseUrl(best), warning: undefined }
+  const [best] = listAddresses(bound, interfaces, publicUrl)
+  const isReachable = best !== undefined && best.kind !== 'loopback'
+  if (isReachable) return { url: best.url, warning: undefined }
   return { url: loopbackUrl(bound), warning: explain(bound) }
 }
 

@@ -43,7 +43,7 @@ export function placeOf(desktop: Desktop): ReceivedPlace | undefined {
 }
 
 function without(station: Station, mode: Desktop['mode'], warning?: string): Desktop {
-  // What a desktop did not save before stays for the next one, for as long as there is room.
+  // Files that a desktop did not save before stay for the next one, for as long as there is room.
   const alone = (work: () => Promise<void>) => station.inbound.alone(work)
   station.storage.yieldFirst(new FileSaves({ ...station, alone }))
   const refuse = async (): Promise<never> => {

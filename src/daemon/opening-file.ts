@@ -22,9 +22,6 @@ import type { Surroundings } from './folders.ts'
 
 const NAME = 'open-panel.html'
 
-/** Signed the cookies of the panel in earlier versions; it means nothing any more. */
-const EARLIER_KEY = 'panel.key'
-
 /** The time that a slow machine takes to start a browser. */
 const KEPT_MS = 60_000
 
@@ -67,20 +64,16 @@ export class OpeningFile {
     this.#cancel = this.#clock.after(KEPT_MS, () => void this.remove())
   }
 
-  /** Removes what there is, of earlier versions too. It opens nothing: a failure is only logged. */
+  /** Removes what there is. It opens nothing: a failure is only logged. */
   async remove(): Promise<void> {
     this.#cancel()
-    await Promise.all([NAME, EARLIER_KEY].map((name) => this.#unlink(name)))
-  }
-
-  async #unlink(name: string): Promise<void> {
-    const path = join(this.#dataDir, name)
+    const path = join(this.#dataDir, NAME)
     try {
       const target = await targetOf(path)
       if (target !== undefined) await unlinkIfThere(target)
       await unlinkIfThere(path)
     } catch (error) {
-      this.#logger.warn(`Cannot remove ${name}`, { ...describeFailure(error) })
+      this.#logger.warn(`Cannot remove ${NAME}`, { ...describeFailure(error) })
     }
   }
 }

@@ -29,14 +29,13 @@ describe('the file that leads a browser to the panel', () => {
     assert.equal(clock.pending, 0)
   })
 
-  it('goes with the daemon, and with the key of an earlier version', async (t) => {
+  it('goes with the daemon, and nothing else does', async (t) => {
     const folder = await temporaryFolder(t)
     const clock = new FakeClock()
     const logger = new CaptureLogger()
     const file = new OpeningFile(folder, { clock, logger })
     file.removeLater()
-    for (const name of ['open-panel.html', 'panel.key', 'other'])
-      await writeFile(join(folder, name), '')
+    for (const name of ['open-panel.html', 'other']) await writeFile(join(folder, name), '')
     await file.remove()
     assert.deepEqual([await readdir(folder), clock.pending, logger.text], [['other'], 0, ''])
   })
@@ -76,10 +75,9 @@ describe('the file that leads a browser to the panel', () => {
   it('that cannot be removed is in the log, and stops nothing', async (t) => {
     const folder = await temporaryFolder(t)
     const logger = new CaptureLogger()
-    await mkdir(join(folder, 'panel.key'))
-    await writeOpeningFile(folder, URL, WHERE)
+    await mkdir(join(folder, 'open-panel.html'))
     await new OpeningFile(folder, { clock: new FakeClock(), logger }).remove()
-    assert.deepEqual(await readdir(folder), ['panel.key'])
-    assert.match(logger.text, /Cannot remove panel\.key/)
+    assert.deepEqual(await readdir(folder), ['open-panel.html'])
+    assert.match(logger.text, /Cannot remove open-panel\.html/)
   })
 })

@@ -86,11 +86,11 @@ it('the panel of a daemon knows nobody any more after the daemon was started aga
   assert.equal((await fetch(`${first.ready.control}/state`, { headers })).status, 200)
   first.child.kill('SIGKILL')
   await once(first.child, 'close')
-  // Files of `clipgate panel`, and of a version that had sessions.
-  const left = ['open-panel.html', 'panel.key'].map((name) => join(folder, 'data', name))
-  for (const path of left) await writeFile(path, 'left')
+  // A file of `clipgate panel`.
+  const left = join(folder, 'data', 'open-panel.html')
+  await writeFile(left, 'left')
   const second = await startDaemonProcess(t, { args: ['--headless'], folder })
-  for (const path of left) await assert.rejects(stat(path), { code: 'ENOENT' })
+  await assert.rejects(stat(left), { code: 'ENOENT' })
   const commands = { authorization: `Bearer ${earlier.trim()}` }
   for (const old of [headers, commands]) {
     assert.equal((await fetch(`${second.ready.control}/state`, { headers: old })).status, 401)

@@ -22,7 +22,7 @@ const DROPEFFECT_COPY: Uint8Array = Uint8Array.of(1, 0, 0, 0)
 const DROP_HEADER_BYTES = 20
 const DROP_UNICODE_AT = 16
 
-/** Of compression: more takes twice as long, and saves little. */
+/** The level of compression: more takes twice as long, and saves little. */
 const PNG_LEVEL = 3
 
 const decodePaths = arrayOf(decodeString)

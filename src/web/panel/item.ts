@@ -7,6 +7,7 @@ import { actionButton, announce, errorLine } from './actions.ts'
 import { ApiError, readPreview, readText } from './api.ts'
 import { button, h, inOrder, section, setAttribute, setText } from '../shared/dom.ts'
 import { formatBytes } from '../shared/language.ts'
+import { showPicture } from '../shared/picture.ts'
 import { icon } from './icons.ts'
 import { createItemActions, listMembers } from './item-actions.ts'
 import { describeSender } from './format.ts'
@@ -97,7 +98,7 @@ export function createItemView(onHide: () => void) {
       shownPreview = ''
       preview.replaceChildren(note(words.noPreview))
     } else if (text === undefined) {
-      preview.replaceChildren(pictureOf(content))
+      preview.replaceChildren(showPicture(content, words.previewOf, note(words.noPreview)))
     } else {
       preview.replaceChildren(...textOf(text, item, isStillWanted))
     }
@@ -131,24 +132,13 @@ export function createItemView(onHide: () => void) {
 }
 
 /** That the daemon is away is said elsewhere, and it brings another state with it. */
-function notThere(error: unknown) {
+export function notThere(error: unknown) {
   if (error instanceof ApiError) return undefined
   throw error
 }
 
 function keyOf(item: Item | null) {
   return item === null ? '' : `${item.contentId} ${item.activatedAtMs}`
-}
-
-function pictureOf(content: Blob) {
-  const src = URL.createObjectURL(content)
-  const image = h('img', { alt: words.previewOf, src })
-  image.addEventListener('load', () => URL.revokeObjectURL(src))
-  image.addEventListener('error', () => {
-    URL.revokeObjectURL(src)
-    image.replaceWith(note(words.noPreview))
-  })
-  return image
 }
 
 function note(text: string) {

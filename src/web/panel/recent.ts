@@ -16,9 +16,10 @@ import {
 } from './api.ts'
 import { h, inOrder, renderList, section, setAttribute, setText } from '../shared/dom.ts'
 import { formatBytes } from '../shared/language.ts'
+import { showPicture } from '../shared/picture.ts'
 import { createFew } from './few.ts'
 import { icon } from './icons.ts'
-import { isHidden } from './item.ts'
+import { isHidden, notThere } from './item.ts'
 import { copyToClipboard, download } from './item-actions.ts'
 import { describeSender } from './format.ts'
 import { currentState, type PanelState, type Recent } from './state.ts'
@@ -133,27 +134,12 @@ function createRow({ id, type, dataName, preview }: Recent, errors: Element) {
   }
 
   async function show() {
-    shown ??= readRecent(id).catch((error) => {
-      // That the daemon is away is said elsewhere, and it brings another state with it.
-      if (error instanceof ApiError) return undefined
-      throw error
-    })
+    shown ??= readRecent(id).catch(notThere)
     const content = await shown
     if (isHidden() || content === undefined) return
     if (type === 'Text') showName(await content.text())
-    else if (sign.querySelector('img') === null) sign.replaceChildren(thumbnailOf(content))
-  }
-
-  function thumbnailOf(content: Blob) {
-    const src = URL.createObjectURL(content)
-    const image = h('img', { src, alt: '' })
-    const done = () => URL.revokeObjectURL(src)
-    image.addEventListener('load', done)
-    image.addEventListener('error', () => {
-      done()
-      sign.replaceChildren(icon(type))
-    })
-    return image
+    else if (sign.querySelector('img') === null)
+      sign.replaceChildren(showPicture(content, '', icon(type)))
   }
 
   function showName(title: string) {
