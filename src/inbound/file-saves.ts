@@ -2,9 +2,9 @@
  * Has what others send saved as files, outside of the data directory. It is kept until then: what
  * a stop or a crash cuts short begins again at the next start.
  *
- * A save that fails is tried again, in this run and in the next one. Where there is no room it is
- * given up: there is no telling whether there will ever be. So is the oldest that waits where
- * something that comes needs its room.
+ * A save that fails is tried again, in this run, when another one succeeds, and in the next run.
+ * Where there is no room it is given up: there is no telling whether there will ever be. So is the
+ * oldest that waits where something that comes needs its room.
  * @module
  */
 
@@ -107,7 +107,9 @@ export class FileSaves implements Expendable {
     await this.#deps.alone(async () => {
       const [oldest] = this.#isEnded ? [] : this.#expendable()
       if (oldest === undefined) return
-      await this.#giveUp(oldest, 'its room was needed')
+      // Else it is saved, which could not be noted.
+      const isLost = this.#save === undefined || this.#waiting.has(oldest)
+      await (isLost ? this.#giveUp(oldest, 'its room was needed') : this.#end(oldest))
       isDone = true
     })
     return isDone
@@ -156,10 +158,12 @@ export class FileSaves implements Expendable {
       await this.#note(() => this.#onFailure(stored, error))
       return false
     }
+    this.#waiting.delete(stored)
+    this.#givenUp.delete(fileOf(stored))
     await this.#note(async () => {
       for (const one of [stored, ...this.#sameAs(stored)]) await this.#end(one)
-      this.#givenUp.delete(fileOf(stored))
     })
+    this.#tryLeft()
     return true
   }
 
@@ -178,7 +182,7 @@ export class FileSaves implements Expendable {
   async #onFailure(stored: StoredItem, error: unknown): Promise<void> {
     const { latest, logger, clock } = this.#deps
     // Its room was needed meanwhile.
-    if (!latest.unsaved.includes(stored)) return
+    if (!latest.unsaved.includes(stored)) return void this.#waiting.delete(stored)
     const { type, size } = stored.item
     const { tries = 0 } = this.#waiting.get(stored) ?? {}
     const waitMs = isNoRoom(error) ? undefined : SAVE_RETRIES_MS[tries]
@@ -188,7 +192,9 @@ export class FileSaves implements Expendable {
       return this.#giveUp(stored, reason, fields)
     }
     if (tries === 0) logger.warn('Cannot save what was sent: trying again', fields)
-    if (waitMs === undefined) logger.error('Cannot save what was sent before a restart', fields)
+    if (tries === SAVE_RETRIES_MS.length) {
+      logger.error('Cannot save what was sent before another file is saved, or a restart', fields)
+    }
     const cancel = waitMs === undefined ? undefined : clock.after(waitMs, () => this.#again(stored))
     this.#waiting.set(stored, { reason, size, tries: tries + 1, cancel })
     // The same file may come again and again.
@@ -198,6 +204,15 @@ export class FileSaves implements Expendable {
 
   #again(stored: StoredItem): void {
     void this.run(stored)
+  }
+
+  /** The folder can be used: one that waits for that is tried, and when it is saved the next. */
+  #tryLeft(): void {
+    const left = [...this.#waiting].filter(([one, { cancel }]) => {
+      return cancel === undefined && !this.#underWay.has(one)
+    })
+    const [next] = left.toSorted(([, one], [, other]) => one.tries - other.tries)
+    if (next !== undefined) this.#again(next[0])
   }
 
   /** Has no more wait than bytes are free beside them, the newest always; the oldest go. */
@@ -228,9 +243,15 @@ export class FileSaves implements Expendable {
 
   /** Lets the bytes go. */
   async #end(stored: StoredItem): Promise<void> {
-    await this.#deps.latest.endSaving(stored)
-    this.#waiting.get(stored)?.cancel?.()
-    this.#waiting.delete(stored)
+    const { latest } = this.#deps
+    try {
+      await latest.endSaving(stored)
+    } finally {
+      if (!latest.unsaved.includes(stored)) {
+        this.#waiting.get(stored)?.cancel?.()
+        this.#waiting.delete(stored)
+      }
+    }
   }
 
   async #giveUp(stored: StoredItem, reason: string, fields: LogFields = {}): Promise<void> {

@@ -600,6 +600,34 @@ describe('what is to be saved as files', () => {
     assert.doesNotMatch(logger.text, /one/)
   })
 
+  it('is tried again when another file is saved, one after the other', async (t) => {
+    const { push, asked, names, fail, clock, saves } = await saving(t)
+    for (const name of ['one', 'two', 'three']) {
+      await push(name)
+      await fail(notThere())
+      for (const ms of [1000, 10_000, 60_000]) {
+        clock.advance(ms)
+        await fail(notThere())
+      }
+    }
+    /** Ends the last save that was asked for, and resolves when another one was, or none will be. */
+    const end = async (error?: Error): Promise<void> => {
+      const { length } = asked
+      asked.at(-1)?.end(error)
+      while (saves.isBusy && asked.length === length) await turnOfEvents()
+    }
+    const { length } = asked
+    await push('four')
+    await end()
+    await end(notThere())
+    assert.deepEqual(names(), ['one', 'two', 'three'])
+    await push('five')
+    for (let ends = 0; ends < 4; ends += 1) await end()
+    const tried = asked.slice(length).map(({ name }) => name)
+    assert.deepEqual(tried, ['four', 'one', 'five', 'two', 'three', 'one'])
+    assert.deepEqual([names(), saves.trouble], [[], undefined])
+  })
+
   it('does not wait for its next try when the daemon stops: the next start has it', async (t) => {
     const daemon = await saving(t)
     const { push, asked, names, fail, clock, saves } = daemon

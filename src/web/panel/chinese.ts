@@ -55,7 +55,8 @@ export const chinese: Words = {
     awayCommand: 'clipgate serve',
     clipboard: '无法使用系统剪贴板',
     received: '有收到的内容不在接收文件夹中',
-    receivedText: (reason) => `${reason}。文件夹恢复可用后，请重启 clipgate，或重新发送。`,
+    receivedText: (reason) =>
+      `${reason}。等待保存的内容会在收到下一个文件或 clipgate 重启时重试；已放弃的请重新发送。`,
     listener: (name) => (name !== 'control' ? '手机无法连接此电脑' : '此页面有问题'),
     devices: '一个已失效的密码尚未写入磁盘',
     devicesText: (reason) => `${reason}。在 clipgate 重启之前一直有效，之后会尽快保存。`,

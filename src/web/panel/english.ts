@@ -60,7 +60,7 @@ export const english = {
     clipboard: 'The system clipboard cannot be used',
     received: 'Something that was sent is not in the received folder',
     receivedText: (reason: string) =>
-      `${reason}. When the folder can be used again, restart clipgate, or send it again.`,
+      `${reason}. What waits is tried again with the next file, and when clipgate is restarted. What was given up has to be sent again.`,
     listener: (name: string): string =>
       name !== 'control' ? 'Phones cannot reach this computer' : 'This page has a problem',
     devices: 'A password that has ended is not saved as such yet',
