@@ -32,14 +32,14 @@ const SERVE_DESKTOP = `
   --allow-public --trusted-proxies 127.0.0.1 --phone-page on --phone-recent on --received-dir received
   --share-types text,image,files --max-copied-text-bytes 1MiB --max-copied-image-bytes 1MiB
   --bus nats://127.0.0.1:9 --bus-credentials bus.creds --bus-ca bus.pem --recent 5
-  --notify --notify-arrivals all --log-level debug --pair-first --tls local
+  --heartbeat 1s --notify --notify-arrivals all --log-level debug --pair-first --tls local
   --tls-listen 127.0.0.1:0`
 
 const SERVE_HEADLESS = `
   --headless --data-dir other --public-url http://127.0.0.1:9 --max-connections 100
   --max-connections-per-address 50 --grace 1s --max-file-bytes 20MiB --max-metadata-bytes 1MiB
   --staging-ttl 10m --staging-quota-bytes 40MiB --min-free-bytes 0 --verify-workers 1
-  --verify-queue 10 --heartbeat 10s --tls-cert tls.pem --tls-key tls.pem --tls-listen 127.0.0.1:0`
+  --verify-queue 10 --heartbeat 1s --tls-cert tls.pem --tls-key tls.pem --tls-listen 127.0.0.1:0`
 
 interface Call {
   readonly command: string
@@ -113,7 +113,7 @@ const MEANWHILE: readonly Call[] = [
   { command: 'group import --force --json', stdin: 'KEY' },
 ]
 
-/** What looks at an address takes half a minute. No phone reaches one on this machine only. */
+/** What looks at an address waits for a sign of life. No phone reaches one on this machine only. */
 const DOCTOR: readonly Call[] = [
   { command: 'doctor --try-clipboard', code: 1 },
   { command: 'doctor --json --through URL', code: 1 },

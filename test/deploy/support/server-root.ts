@@ -21,14 +21,17 @@ for each; do case "$each" in
 esac; done
 `
 
-/** Starts the unit of the package as its user, with its variables, and the proxies as they are. */
+/**
+ * Starts the unit of the package as its user, with its variables, and the proxies as they are. Whoever
+ * waits for a sign of life gets one soon.
+ */
 const SYSTEMCTL = `#!/bin/bash -e
 unit=/usr/lib/systemd/system/clipgate.service
 value() { sed -n "s/^$1=//p" $unit; }
 start() {
   install -d -m 700 -o "$(value User)" /var/lib/clipgate
   variables=$(value Environment | sed s,%S,/var/lib,)
-  runuser -u "$(value User)" -- env $variables $(value ExecStart) >>/log 2>&1 3>&- &
+  runuser -u "$(value User)" -- env $variables CLIPGATE_HEARTBEAT=1s $(value ExecStart) >>/log 2>&1 3>&- &
   echo $! >/pid
   until curl -sf -o /dev/null http://127.0.0.1:42720/healthz; do kill -0 $!; done
 }
