@@ -21,40 +21,16 @@ export interface OptionSpec {
 type OptionValue = string | boolean | readonly string[]
 
 /** The arguments of one call. */
-export class Arguments {
+export interface Arguments {
   readonly operands: readonly string[]
   /** Those of them that may be values of options that do not exist. */
   readonly doubtful: number
   readonly problems: readonly string[]
   /** The values of options, by option name. */
   readonly values: Readonly<Record<string, OptionValue>>
-
-  constructor(
-    operands: readonly string[],
-    values: Readonly<Record<string, OptionValue>>,
-    problems: readonly string[],
-    doubtful: number,
-  ) {
-    this.operands = operands
-    this.values = values
-    this.problems = problems
-    this.doubtful = doubtful
-  }
-
   /** The value of an option; `undefined` when it was not given. */
-  text(name: string): string | undefined {
-    const value = this.values[name]
-    return typeof value === 'string' ? value : undefined
-  }
-
-  withProblems(problems: readonly string[]): Arguments {
-    const all = [...this.problems, ...problems]
-    return new Arguments(this.operands, this.values, all, this.doubtful)
-  }
-
-  flag(name: string): boolean {
-    return this.values[name] === true
-  }
+  text(name: string): string | undefined
+  flag(name: string): boolean
 }
 
 /** Splits `args`; options and operands may come in any order, and `--` ends the options. */
@@ -94,7 +70,17 @@ export function parseArguments(
     const problem = store(values, { name, isOff }, spec, token)
     if (problem !== undefined) problems.add(problem)
   }
-  return new Arguments(operands, values, [...problems], doubtful)
+  return {
+    operands,
+    doubtful,
+    problems: [...problems],
+    values,
+    text: (name) => {
+      const value = values[name]
+      return typeof value === 'string' ? value : undefined
+    },
+    flag: (name) => values[name] === true,
+  }
 }
 
 /** Names the option that was meant, as far as that can be told. */

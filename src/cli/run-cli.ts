@@ -73,11 +73,12 @@ async function run(
     print(shell, explain(name, command, columnsOf(shell)))
     return 0
   }
-  const args = parsed.withProblems(operandProblems(name, command, parsed))
+  const problems = [...parsed.problems, ...operandProblems(name, command, parsed)]
+  const args = { ...parsed, problems }
   if (command.settings === undefined) {
     return command.run({ shell, args, settings: readSettings(args, shell) })
   }
-  if (args.problems.length > 0) throw new UsageError(args.problems)
+  if (problems.length > 0) throw new UsageError(problems)
   return command.run({ shell, args })
 }
 

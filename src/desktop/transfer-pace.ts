@@ -13,21 +13,15 @@ const GRACE_MS = 30_000
 /** A display at the other end of a mobile connection is faster. */
 const LEAST_BYTES_PER_SECOND: number = MIB / 16
 
-/** The pace of one transfer. */
-export class TransferPace {
-  readonly #clock: Clock
-  readonly #startedAt: number
-
-  /** The transfer begins now. */
-  constructor(clock: Clock) {
-    this.#clock = clock
-    this.#startedAt = clock.monotonic()
-  }
-
-  /** Checks the pace after `received` bytes in all. @throws {Error} For people, when too slow. */
-  check(received: number): void {
+/**
+ * A transfer begins now. @returns Checks its pace after so many bytes in all; it throws an `Error`
+ *   for people when that is too slow.
+ */
+export function startPace(clock: Clock): (received: number) => void {
+  const startedAt = clock.monotonic()
+  return (received) => {
     const allowedMs = GRACE_MS + (1000 * received) / LEAST_BYTES_PER_SECOND
-    if (this.#clock.monotonic() - this.#startedAt <= allowedMs) return
+    if (clock.monotonic() - startedAt <= allowedMs) return
     throw new Error('The program that owns the clipboard takes too long to hand it over')
   }
 }

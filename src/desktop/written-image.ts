@@ -5,10 +5,9 @@
  */
 
 import { createHash } from 'node:crypto'
-import type { Blob } from '../ports/blob.ts'
 import type { Clock } from '../lib/clock.ts'
 import { blocksOf } from '../lib/read-bytes.ts'
-import type { CopiedContent, ImageFile, OfferedContent } from '../ports/system-clipboard.ts'
+import type { CopiedContent, OfferedContent } from '../ports/system-clipboard.ts'
 import { bytesInMemory } from './offered-formats.ts'
 import { readImageSize } from './image-size.ts'
 
@@ -27,18 +26,14 @@ const BLOCK_BYTES: number = 256 * 1024
 /** An image, and the echoes of it that were recognised. */
 export class WrittenImage {
   readonly kind = 'image'
-  readonly #mediaType: string
-  readonly #blob: Blob
+  readonly #image: OfferedImage
   readonly #clock: Clock
   /** `undefined` as long as the write is not confirmed. */
   #writtenAt: number | undefined
   #echoes: readonly Echo[] = []
-  readonly #file: ImageFile | undefined
 
-  constructor({ mediaType, blob, file }: OfferedImage, clock: Clock) {
-    this.#file = file
-    this.#mediaType = mediaType
-    this.#blob = blob
+  constructor(image: OfferedImage, clock: Clock) {
+    this.#image = image
     this.#clock = clock
   }
 
@@ -48,12 +43,12 @@ export class WrittenImage {
 
   /** In bytes. */
   get size(): number {
-    return this.#blob.size
+    return this.#image.blob.size
   }
 
   /** Whether `paths` are the file that the image was pasted as. */
   isSavedAs(paths: readonly string[]): boolean {
-    const path = this.#file?.path
+    const path = this.#image.file?.path
     return path !== undefined && paths.length === 1 && paths[0]?.normalize() === path.normalize()
   }
 
@@ -64,7 +59,7 @@ export class WrittenImage {
     const isEcho = ({ size, hash }: Echo) => size === bytes.length && hash === hashOf(bytes)
     if (this.#echoes.some(isEcho)) return true
     const isSame =
-      (bytes.length === this.#blob.size && (await this.#hasBytes(bytes))) ||
+      (bytes.length === this.size && (await this.#hasBytes(bytes))) ||
       (await this.#isConverted(copied, afterMs))
     signal.throwIfAborted()
     if (isSame) {
@@ -79,8 +74,8 @@ export class WrittenImage {
    * quarter is equally large: photos say which way is up, and not every program listens.
    */
   async #isConverted({ mediaType, bytes }: CopiedImage, afterMs: number): Promise<boolean> {
-    if (afterMs > CONVERSION_MS || mediaType === this.#mediaType) return false
-    const written = await readImageSize(this.#blob)
+    if (afterMs > CONVERSION_MS || mediaType === this.#image.mediaType) return false
+    const written = await readImageSize(this.#image.blob)
     const copied = await readImageSize(bytesInMemory(bytes))
     if (written === undefined || copied === undefined) return false
     const isEqual = written.width === copied.width && written.height === copied.height
@@ -89,7 +84,7 @@ export class WrittenImage {
 
   async #hasBytes(bytes: Uint8Array): Promise<boolean> {
     let position = 0
-    for await (const block of blocksOf(this.#blob, { blockSize: BLOCK_BYTES })) {
+    for await (const block of blocksOf(this.#image.blob, { blockSize: BLOCK_BYTES })) {
       const expected = bytes.subarray(position, position + block.length)
       if (Buffer.compare(block, expected) !== 0) return false
       position += block.length

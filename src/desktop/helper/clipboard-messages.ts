@@ -53,7 +53,7 @@ type ReadReply =
 
 /** The outcome of a wish to change the clipboard. */
 export interface ChangeReply {
-  readonly outcome: 'done' | 'overtaken' | 'held'
+  readonly outcome: 'written' | 'released' | 'overtaken' | 'held'
   readonly change: number
 }
 
@@ -72,11 +72,6 @@ const decodeReadFields = objectOf({
   bytes: optional(decodeCount),
 })
 
-const decodeChangeFields = objectOf({
-  outcome: oneOf(['written', 'released', 'overtaken', 'held']),
-  change: decodeCount,
-})
-
 /** @throws {TypeError} */
 export const decodeClipboardState: Decoder<ClipboardState> = (value, path) => {
   const { change, types, denied = [] } = decodeStateFields(value, path)
@@ -91,8 +86,7 @@ export const decodeReadReply: Decoder<ReadReply> = (value, path) => {
 }
 
 /** @throws {TypeError} */
-export const decodeChangeReply: Decoder<ChangeReply> = (value, path) => {
-  const { outcome, change } = decodeChangeFields(value, path)
-  const isDone = outcome === 'written' || outcome === 'released'
-  return { outcome: isDone ? 'done' : outcome, change }
-}
+export const decodeChangeReply: Decoder<ChangeReply> = objectOf({
+  outcome: oneOf(['written', 'released', 'overtaken', 'held']),
+  change: decodeCount,
+})

@@ -47,15 +47,6 @@ export interface Arrival {
   readonly isFile: boolean
 }
 
-/** Arrivals that are told at once. */
-interface Burst {
-  readonly last: Arrival
-  readonly count: number
-  /** Labels of devices. */
-  readonly senders: Set<string | undefined>
-  readonly hasFile: boolean
-}
-
 interface ArrivalsOptions {
   readonly clock: Pick<Clock, 'after'>
   readonly logger: Logger
@@ -86,7 +77,8 @@ export class Arrivals {
   readonly #clock: Pick<Clock, 'after'>
   readonly #folder: string
   readonly #sender: NotificationSender
-  #burst: Burst | undefined
+  /** Arrivals that are told at once. */
+  readonly #burst: Arrival[] = []
   #stopWaiting: (() => void) | undefined
   /** The program that waits for a click. */
   #shown: ChildProcess | undefined
@@ -100,17 +92,7 @@ export class Arrivals {
   }
 
   add(arrival: Arrival): void {
-    const {
-      count = 0,
-      senders = new Set<string | undefined>(),
-      hasFile = false,
-    } = this.#burst ?? {}
-    this.#burst = {
-      last: arrival,
-      count: count + 1,
-      senders: senders.add(arrival.from),
-      hasFile: hasFile || arrival.isFile,
-    }
+    this.#burst.push(arrival)
     this.#stopWaiting ??= this.#clock.after(BURST_MS, () => this.#show())
   }
 
@@ -122,12 +104,13 @@ export class Arrivals {
   }
 
   #show(): void {
-    const burst = this.#burst
-    this.#burst = undefined
+    const burst = this.#burst.splice(0)
+    const last = burst.at(-1)
     this.#stopWaiting = undefined
-    if (burst === undefined) return
-    const notification = describeBurst(burst)
-    if (this.#canWait) this.#showUntilNext(notification, burst.hasFile)
+    if (last === undefined) return
+    const notification = describeBurst(burst, last)
+    const hasFile = burst.some(({ isFile }) => isFile)
+    if (this.#canWait) this.#showUntilNext(notification, hasFile)
     else this.#sender.send(notification)
   }
 
@@ -164,12 +147,13 @@ export class Arrivals {
   }
 }
 
-function describeBurst({ last, count, senders }: Burst): Notification {
+function describeBurst(burst: readonly Arrival[], last: Arrival): Notification {
+  const senders = new Set(burst.map((arrival) => arrival.from))
   const from = last.from === undefined ? 'another computer' : `“${shorten(last.from)}”`
   const text = describe(last)
   return {
     title: senders.size === 1 ? `From ${from}` : 'From your devices',
-    text: count === 1 ? text : `${count} items, the last one: ${text}`,
+    text: burst.length === 1 ? text : `${burst.length} items, the last one: ${text}`,
   }
 }
 

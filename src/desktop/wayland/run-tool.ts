@@ -11,7 +11,7 @@ import { GrowingBuffer } from '../../lib/growing-buffer.ts'
 import { codeOf } from '../../lib/system-error.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { CopyTooLarge, describeStart } from '../clipboard-errors.ts'
-import { TransferPace } from '../transfer-pace.ts'
+import { startPace } from '../transfer-pace.ts'
 
 /** How a tool is run. */
 export interface ToolOptions {
@@ -45,7 +45,7 @@ export async function runTool(
   // `detached`: a group of its own, which can be killed with everything in it.
   const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'ignore'], detached: true })
   const output = new GrowingBuffer()
-  const pace = new TransferPace(clock)
+  const checkPace = startPace(clock)
   let failure: unknown
   let cancelTimeout: () => void = () => undefined
 
@@ -68,7 +68,7 @@ export async function runTool(
     }
     output.append(chunk)
     try {
-      pace.check(output.filled.length)
+      checkPace(output.filled.length)
     } catch (error) {
       return stop(error)
     }

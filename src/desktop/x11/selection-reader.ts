@@ -11,7 +11,7 @@ import { MIB } from '../../core/limits.ts'
 import { GrowingBuffer } from '../../lib/growing-buffer.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { CopyTooLarge } from '../clipboard-errors.ts'
-import { TransferPace } from '../transfer-pace.ts'
+import { startPace } from '../transfer-pace.ts'
 import type { ConversionAnswer, SelectionEvent, XConnection } from './x-connection.ts'
 
 interface Conversion {
@@ -119,13 +119,13 @@ export class SelectionReader {
 
   async #takeIncrements(claim: Claim, maxBytes: number, signal: AbortSignal): Promise<Uint8Array> {
     const taken = new GrowingBuffer()
-    const pace = new TransferPace(this.#clock)
+    const checkPace = startPace(this.#clock)
     for (;;) {
       await this.#until(claim, () => claim.isWritten, signal)
       const { bytes } = await this.#take(claim.property, maxBytes, taken.filled.length)
       if (bytes.length === 0) return taken.filled
       taken.append(bytes)
-      pace.check(taken.filled.length)
+      checkPace(taken.filled.length)
     }
   }
 
