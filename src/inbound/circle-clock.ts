@@ -2,8 +2,8 @@
  * The time of the circle on this daemon: the own clock, and by how much the circle is ahead of it.
  *
  * While it runs, the time goes on over steps of the own clock. Where others are ahead, it is kept
- * each minute and at the end: a start goes on from there, also for a member that is alone, and by
- * the time for which the machine is known to have run since.
+ * six times an hour and at the end: a start goes on from there, also for a member that is alone,
+ * and by the time for which the machine is known to have run since.
  * @module
  */
 
@@ -30,8 +30,8 @@ const DRIFT_MS = 100
 /** Smaller changes, such as those of clocks that drift apart, are not worth a write. */
 const WORTH_KEEPING_MS = 1000
 
-/** A kill takes so much of the time at most, where others are ahead. */
-const KEPT_EACH_MS = 60_000
+/** So much of it a power cut takes at most, where others are ahead and it is asked for. */
+const KEPT_EACH_MS = 600_000
 
 /** From here on the owner may want to set a clock. */
 const WORTH_TELLING_MS = 60_000
@@ -153,15 +153,15 @@ export class CircleClock implements CircleTime {
     const aheadMs = this.#learntMs
     const at = Math.floor(this.#deps.clock.now() + aheadMs)
     if (Math.abs(aheadMs - this.#keptMs) <= WORTH_KEEPING_MS && !this.#isOld(at)) return
-    // The file has no version.
-    await this.#deps.file.write(
-      `${JSON.stringify({ aheadMs, at, uptimeMs: uptimeOf(this.#deps) })}\n`,
-    )
-    this.#keptMs = aheadMs
+    // A file that cannot be written is not tried again at each look.
     this.#keptAt = at
+    const uptimeMs = uptimeOf(this.#deps)
+    // The file has no version.
+    await this.#deps.file.write(`${JSON.stringify({ aheadMs, at, uptimeMs })}\n`)
+    this.#keptMs = aheadMs
   }
 
-  /** Whether others are ahead, and the time in the file is not that of the last minute. */
+  /** Whether others are ahead, and the time was not kept for long. */
   #isOld(at: number): boolean {
     return this.#learntMs > WORTH_KEEPING_MS && at - this.#keptAt > KEPT_EACH_MS
   }
