@@ -184,8 +184,9 @@ describe('the phone page in WebKit', needsMachines('WebKitWebDriver', 'Xvfb', 'x
     await elsewhere.machine.ip('route', 'add', cable.here, 'via', elsewhere.here)
     const stranger = await openWebKit(t, elsewhere)
     await stranger.goto(secure.origin + account)
-    const html = 'return document.documentElement.outerHTML'
-    assert.equal(await stranger.evaluate(html), '<html><head></head><body></body></html>')
+    // In place of the page it may say that it has cancelled that.
+    const parts = 'return document.head.childElementCount + document.body.childElementCount'
+    assert.equal(await stranger.evaluate(parts), 0)
   })
 
   it('is dark where the system is, and fits the narrowest window', async (t) => {
