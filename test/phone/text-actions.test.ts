@@ -62,6 +62,20 @@ describe('a text on both pages', needs('chromium'), () => {
     assertCalm()
   })
 
+  it('has the host to be opened in one piece', async (t) => {
+    const { page, other } = await openPhonePage(t, { viewport: { width: 390, height: 844 } })
+    await other.pushText('https://wiki.example.org/timetable')
+    await page.getByRole('link', { name: 'Open wiki.example.org' }).waitFor()
+    const pieces = await page.evaluate(`{
+      const [{ firstChild: words }] = document.querySelectorAll('a[href^="https://wiki."]')
+      const host = document.createRange()
+      host.setStart(words, 'Open '.length)
+      host.setEnd(words, words.length)
+      host.getClientRects().length
+    }`)
+    assert.equal(pieces, 1)
+  })
+
   it('is shown as a code that another camera reads, unless it is too long for that', async (t) => {
     const { page, other, assertCalm } = await openPhonePage(t)
     const code = page.getByRole('img', { name: 'This text as a QR code' })
