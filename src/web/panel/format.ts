@@ -2,6 +2,7 @@
 
 import { OWNER_ID } from '../../core/owner.ts'
 import { inLargestUnit } from '../../lib/count-of.ts'
+import { hourCycle } from '../shared/language.ts'
 import { findDevice, type Sender } from './state.ts'
 import { strings } from './strings.ts'
 
@@ -27,12 +28,20 @@ export function formatLeft(ms: number) {
 
 /** The whole date and time, where the reader is. */
 export function formatExact(at: number) {
-  return new Date(at).toLocaleString(strings.lang, { dateStyle: 'long', timeStyle: 'medium' })
+  return new Date(at).toLocaleString(strings.lang, {
+    dateStyle: 'long',
+    timeStyle: 'medium',
+    hourCycle,
+  })
 }
 
 /** `14:30`, where the reader is. */
 export function formatClock(at: number) {
-  return new Date(at).toLocaleTimeString(strings.lang, { hour: '2-digit', minute: '2-digit' })
+  return new Date(at).toLocaleTimeString(strings.lang, {
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle,
+  })
 }
 
 /** Who made an item current. @param sender `null` when nobody knows. */

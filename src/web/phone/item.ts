@@ -17,7 +17,7 @@ import { copyText, selectText } from './copy.ts'
 import { button, h, inOrder, renderList, setText, type Attributes } from '../shared/dom.ts'
 import { failureOf } from '../shared/request.ts'
 import { toPng } from '../shared/picture.ts'
-import { formatBytes } from '../shared/language.ts'
+import { formatBytes, hourCycle } from '../shared/language.ts'
 import { createMembers, saveZip, type Saver } from '../shared/members.ts'
 import { createTextActions } from '../shared/text-actions.ts'
 import { strings } from './strings.ts'
@@ -111,7 +111,7 @@ function wordsOf({ from, activatedAt }: Sent) {
   const at = new Date(activatedAt)
   const isToday = at.toDateString() === new Date().toDateString()
   const day = isToday ? {} : ({ month: 'short', day: 'numeric' } as const)
-  const clock = { ...day, hour: '2-digit', minute: '2-digit' } as const
+  const clock = { ...day, hour: '2-digit', minute: '2-digit', hourCycle } as const
   return strings.sentBy(from ?? '', at.toLocaleString(strings.lang, clock))
 }
 
