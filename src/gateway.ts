@@ -6,7 +6,7 @@
 
 export { DomainError, type DomainErrorCode } from './core/domain-error.ts'
 export type { ContentId } from './core/content-id.ts'
-export type { Item } from './core/item.ts'
+export type { Item, Sender } from './core/item.ts'
 export type { ItemType } from './core/item.ts'
 export {
   openStation,
@@ -95,4 +95,4 @@ export type { DataDirectory } from './storage/home/data-directory.ts'
 export type { Storage } from './storage/open-storage.ts'
 export type { DiskStagingArea } from './storage/uploads/disk-staging-area.ts'
 export type { DiskRoom, ReserveRoom } from './ports/disk-room.ts'
-export type { RecentItem, RecentItems, Sender } from './ports/panel.ts'
+export type { RecentItem, RecentItems } from './ports/panel.ts'

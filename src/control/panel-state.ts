@@ -5,12 +5,12 @@
  * @module
  */
 
-import type { Item } from '../core/item.ts'
+import type { Item, Sender } from '../core/item.ts'
 import { MIB } from '../core/limits.ts'
 import { essenceOf } from '../core/media-type.ts'
 import type { Admin, DaemonStatus, DeviceSummary } from '../ports/admin.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
-import type { Happened, Panel, PanelAddress, RecentItem, Sender } from '../ports/panel.ts'
+import type { Happened, Panel, PanelAddress, RecentItem } from '../ports/panel.ts'
 import type { Transfer } from '../ports/transfers.ts'
 
 /** The part of an item that the panel can show: the beginning of a text, or a raster image. */
@@ -23,7 +23,7 @@ export interface PanelItem
   readonly activatedAtMs: number
   /** The kind of answer that `GET /item/preview` gives. */
   readonly preview: PreviewKind | undefined
-  /** `undefined` when it became current before this daemon started. */
+  /** `undefined` where an earlier version kept it. */
   readonly sender: Sender | undefined
 }
 
@@ -33,7 +33,7 @@ export interface PanelRecent extends Pick<RecentItem, 'id' | 'type' | 'dataName'
   readonly preview: PreviewKind | undefined
   /** Unix milliseconds. */
   readonly activatedAtMs: number
-  readonly sender: Sender
+  readonly sender: Sender | undefined
 }
 
 /** The bytes of a file on their way. */
@@ -71,7 +71,7 @@ export async function readPanelState(
   const { item, recent, transfers, receivedDir } = panel
   return {
     status,
-    item: item && describe(item, recent.senderOf(item.item)),
+    item: item && describe(item),
     recent: recent.list.map(describeRecent),
     transfers: transfers.list.map((one) => ({ ...one, bytes: one.bytes() })),
     receivedDir,
@@ -92,8 +92,8 @@ export function previewKind(
   return blob !== undefined && isSmall && isImage ? 'image' : undefined
 }
 
-function describe({ item, blob }: StoredItem, sender: Sender | undefined): PanelItem {
-  const { type, dataName, mediaType, size, contentId, activatedAt } = item
+function describe({ item, blob }: StoredItem): PanelItem {
+  const { type, dataName, mediaType, size, contentId, activatedAt, sender } = item
   const preview = previewKind(item, blob)
   const what = { type, dataName, mediaType, size, contentId }
   return { ...what, activatedAtMs: activatedAt, preview, sender }

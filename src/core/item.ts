@@ -3,6 +3,13 @@
 import type { ContentId } from './content-id.ts'
 import type { Stamp } from './stamp.ts'
 
+/** Who made an item current. */
+export interface Sender {
+  readonly kind: 'clipboard' | 'device' | 'peer'
+  /** Id of a device, or of the owner who pushed it here; `undefined` where there is none. */
+  readonly deviceId: string | undefined
+}
+
 /** One clipboard item, without its bytes. All hashes are lower-case hex. */
 export interface Item {
   readonly type: ItemType
@@ -32,6 +39,8 @@ export interface Item {
   readonly batch?: string | undefined
   /** Its place among the items of a circle; absent in what earlier versions kept. */
   readonly stamp?: Stamp | undefined
+  /** Who made it current last; absent in what earlier versions kept. */
+  readonly sender?: Sender | undefined
 }
 
 /** The part of an item that readers of its document see, besides its hashes. */

@@ -159,7 +159,7 @@ async function run(parts: Parts): Promise<Daemon> {
   const owner = { kind: 'device', deviceId: OWNER_ID, passwordHash: undefined } as const
   const maxBytes = affordableBytes(MAX_RECENT_BYTES)
   const recent = new RememberedItems({ ...station, most: settings.recent, maxBytes, owner })
-  station.inbound.addEffect((stored, origin) => recent.add(stored, origin))
+  station.inbound.addEffect((stored) => recent.add(stored))
   let endsAt = 0
   // Once nobody can send any more, and while there is a folder to save in.
   cleanup.add(async () => {

@@ -63,7 +63,7 @@ export interface Computer {
    */
   readonly id?: string | undefined
   readonly name: string
-  readonly recent: Pick<RecentItems, 'list' | 'senderOf'>
+  readonly recent: Pick<RecentItems, 'list'>
   /** Whether phones get the recent items. */
   readonly showsRecent: boolean
   /** How it is reached with HTTPS, as it is now; `undefined` where it is not. */

@@ -6,13 +6,13 @@
  * @module
  */
 
-import { beginningOf } from '../core/item.ts'
+import { beginningOf, type Sender } from '../core/item.ts'
 import { OWNER_ID } from '../core/owner.ts'
 import { route, type Route } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
 import { json } from '../http/reply.ts'
 import type { Device } from '../ports/device-registry.ts'
-import type { RecentItem, Sender } from '../ports/panel.ts'
+import type { RecentItem } from '../ports/panel.ts'
 import type { GatewayPorts } from './gateway-ports.ts'
 
 /** The length of the beginning of a recent text, in characters. */
@@ -26,13 +26,12 @@ export function phoneStateRoutes(ports: StatePorts): readonly Route<Device>[] {
   return [
     route<Device, '/phone/state'>('GET', '/phone/state', ({ principal }) => {
       const item = latest.current?.item
-      const sender = item && computer?.recent.senderOf(item)
       return json({
         id: computer?.id,
         name: computer?.name,
         paused: computer?.isPaused() ?? false,
         https: computer?.https?.(),
-        item: item && { activatedAt: item.activatedAt, from: nameOf(sender, ports) },
+        item: item && { activatedAt: item.activatedAt, from: nameOf(item.sender, ports) },
         recent: recentOf(ports, principal).map((one) => {
           const { id, type, dataName, size, activatedAt } = one
           const line = beginningOf(one.text.trimStart(), MAX_LINE_CHARACTERS)

@@ -9,7 +9,7 @@
 
 import { DomainError } from '../core/domain-error.ts'
 import { tell } from '../core/happening.ts'
-import { looksAlike, withAlias, type Item } from '../core/item.ts'
+import { looksAlike, withAlias, type Item, type Sender } from '../core/item.ts'
 import { MAX_METADATA_BYTES, REPEAT_PUSH_MS } from '../core/limits.ts'
 import { digestsOf } from '../hashing/file-hasher.ts'
 import { KeyedQueues, Semaphore, type OwnTurn, Turns } from '../lib/semaphore.ts'
@@ -272,12 +272,12 @@ export class ClipboardPipeline implements InboundPipeline {
     const isWanted = bytes.kind === 'batch' || item.type !== 'Image'
     const isOfOthers = origin.kind !== 'clipboard' && blob !== undefined
     const isToSave = this.#saves !== undefined && isWanted && isOfOthers
-    const active = { ...item, activatedAt: clock.now(), stamp }
+    const active = { ...item, activatedAt: clock.now(), stamp, sender: toSender(origin) }
     const stored = await latest.put(active, blob, { isToSave })
     this.#lastPush = { origin, at: clock.monotonic() }
     const { contentId, activatedAt } = stored.item
     changes.publish({ contentId, activatedAt })
-    this.#log(origin, stored.item)
+    this.#log(stored.item, origin)
     const saving = (isToSave && this.#saves?.run(stored)) || Promise.resolve(false)
     for (const effect of this.#effects)
       this.#runLater(effect, stored, origin, { isSaved: isToSave })
@@ -285,9 +285,8 @@ export class ClipboardPipeline implements InboundPipeline {
     return { result: { contentId, item: stored.item, saved }, isStored: true }
   }
 
-  #log(origin: Origin, { type, size }: Item): void {
-    const device = origin.kind === 'clipboard' ? undefined : origin.deviceId
-    tell(this.#deps.logger, { kind: MADE_CURRENT[origin.kind], device, type, size })
+  #log({ sender, type, size }: Item, { kind }: Origin): void {
+    tell(this.#deps.logger, { kind: MADE_CURRENT[kind], device: sender?.deviceId, type, size })
   }
 
   #judge(origin: Origin): void {
@@ -348,4 +347,8 @@ function queueKeyOf(origin: Origin): string {
 
 function queueOf(deviceId: string): string {
   return `device ${deviceId}`
+}
+
+function toSender(origin: Origin): Sender {
+  return { kind: origin.kind, deviceId: origin.kind === 'clipboard' ? undefined : origin.deviceId }
 }

@@ -20,7 +20,7 @@ import type { DeviceRegistry } from '../ports/device-registry.ts'
 import type { InboundBytes, InboundPipeline, Origin } from '../ports/inbound-pipeline.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
-import type { RecentItem, RecentItems, Sender } from '../ports/panel.ts'
+import type { RecentItem, RecentItems } from '../ports/panel.ts'
 
 /** The beginning of a text that is at hand, to be shown in a list. */
 const BEGINNING_BYTES: number = 4 * KIB
@@ -52,7 +52,6 @@ export class RememberedItems implements RecentItems {
   readonly #queue = new Semaphore(1)
   /** The newest first. */
   #entries: readonly Entry[] = []
-  #last: { readonly activatedAt: number; readonly sender: Sender } | undefined
   #ids = 0
 
   constructor(deps: RememberedItemsDeps) {
@@ -68,11 +67,9 @@ export class RememberedItems implements RecentItems {
   }
 
   /** Remembers an item that has become current. */
-  async add(stored: StoredItem, origin: Origin): Promise<void> {
+  async add(stored: StoredItem): Promise<void> {
     const { item } = stored
-    const sender = toSender(origin)
     const readers = new Set(this.#deps.devices.list().map(({ id }) => id))
-    this.#last = { activatedAt: item.activatedAt, sender }
     // A longer item would push out all others.
     const isKept = item.type !== 'Group' && item.size <= this.#maxBytes / 2
     if (isKept && this.#deps.most > 0) {
@@ -81,14 +78,10 @@ export class RememberedItems implements RecentItems {
         // There is never more in memory than there may be, not even until it is read.
         if (same === undefined) this.#makeRoom(item)
         const bytes = same === undefined ? await this.#read(stored) : same.blob.bytes
-        if (bytes !== undefined) this.#insert(item, { sender, readers }, bytes, same)
+        if (bytes !== undefined) this.#insert(item, readers, bytes, same)
       })
     }
     this.#subscribers.notify()
-  }
-
-  senderOf({ activatedAt }: Item): Sender | undefined {
-    return this.#last?.activatedAt === activatedAt ? this.#last.sender : undefined
   }
 
   async activate(id: string): Promise<boolean> {
@@ -141,16 +134,16 @@ export class RememberedItems implements RecentItems {
 
   #insert(
     item: Item,
-    who: Pick<Entry, 'sender' | 'readers'>,
+    readers: ReadonlySet<string>,
     bytes: Uint8Array,
     same: Entry | undefined,
   ): void {
-    const { type, dataName, mediaType, size, contentHash, contentId, activatedAt } = item
+    const { type, dataName, mediaType, size, contentHash, contentId, activatedAt, sender } = item
     this.#ids += 1
-    const what = { type, dataName, mediaType, size, contentHash, contentId, activatedAt }
+    const what = { type, dataName, mediaType, size, contentHash, contentId, activatedAt, sender }
     const text = type === 'Text' ? beginningOf(bytes) : item.text
     const blob = same?.blob ?? new RememberedBytes(bytes)
-    const entry: Entry = { id: String(this.#ids), ...what, text, ...who, blob }
+    const entry: Entry = { id: String(this.#ids), ...what, text, readers, blob }
     const others = this.#entries.filter((one) => one !== same)
     this.#keep([entry, ...others].slice(0, this.#deps.most))
   }
@@ -216,9 +209,4 @@ function isSame(
   b: Pick<Item, 'type' | 'contentHash' | 'dataName'>,
 ): boolean {
   return a.type === b.type && a.contentHash === b.contentHash && a.dataName === b.dataName
-}
-
-function toSender(origin: Origin): Sender {
-  if (origin.kind === 'clipboard') return { kind: 'clipboard', deviceId: undefined }
-  return { kind: origin.kind, deviceId: origin.deviceId }
 }

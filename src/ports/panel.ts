@@ -1,7 +1,7 @@
 /** Port: what only a running daemon can be asked, unlike `Admin`; its panel shows it. @module */
 
 import type { Happening } from '../core/happening.ts'
-import type { Item } from '../core/item.ts'
+import type { Item, Sender } from '../core/item.ts'
 import type { Admin, Pause } from './admin.ts'
 import type { Blob } from './blob.ts'
 import type { StoredItem } from './latest-item.ts'
@@ -16,13 +16,6 @@ export interface PanelAddress {
   readonly kind: 'lan' | 'overlay' | 'public' | 'loopback'
 }
 
-/** Who made an item current. */
-export interface Sender {
-  readonly kind: 'clipboard' | 'device' | 'peer'
-  /** Id of a device, or of the owner who pushed it here; `undefined` where there is none. */
-  readonly deviceId: string | undefined
-}
-
 /** An item that can be made current again. */
 export interface RecentItem
   extends Pick<Item, 'type' | 'dataName' | 'mediaType' | 'contentHash' | 'contentId'> {
@@ -34,7 +27,7 @@ export interface RecentItem
   readonly size: number
   /** When it became current, in Unix milliseconds. */
   readonly activatedAt: number
-  readonly sender: Sender
+  readonly sender: Sender | undefined
   /** Ids of the devices that were paired by then, whatever the clock said: they may read it. */
   readonly readers: ReadonlySet<string>
   /** UTF-8 for a Text. Gone when it is not remembered any more, also for who reads them then. */
@@ -45,9 +38,6 @@ export interface RecentItem
 export interface RecentItems {
   /** The newest first. */
   readonly list: readonly RecentItem[]
-
-  /** Who made an item current; `undefined` when that was before this daemon started. */
-  senderOf(item: Item): Sender | undefined
 
   /**
    * Makes one current again, as if the owner had pushed it.

@@ -1,7 +1,7 @@
 /** The text of `item.json`: the latest item with bytes, and the Text that came after it. @module */
 
 import { isContentId } from '../core/content-id.ts'
-import { isBatchId, isDataName, type Item, ITEM_TYPES } from '../core/item.ts'
+import { isBatchId, isDataName, type Item, ITEM_TYPES, type Sender } from '../core/item.ts'
 import { isStamp, type Stamp } from '../core/stamp.ts'
 import {
   arrayOf,
@@ -70,6 +70,11 @@ const decodeStamp: Decoder<Stamp> = matching(
   'a stamp',
 )
 
+const decodeSender: Decoder<Sender> = objectOf({
+  kind: oneOf(['clipboard', 'device', 'peer']),
+  deviceId: optional(decodeString),
+})
+
 const decodeItem: Decoder<Item> = objectOf({
   type: oneOf(ITEM_TYPES),
   text: decodeString,
@@ -84,6 +89,7 @@ const decodeItem: Decoder<Item> = objectOf({
   activatedAt: decodeNumber,
   batch: optional(matching(decodeString, isBatchId, 'a batch')),
   stamp: optional(decodeStamp),
+  sender: optional(decodeSender),
 })
 
 const decodeBinary: Decoder<BinaryRecord> = objectOf({

@@ -15,8 +15,8 @@ describe('GET /state', () => {
     const { read, admin, panel, clock } = await openControl(t)
     const { device } = await admin.registry.add({ kind: 'phone', label: '<b>Phone</b>' })
     const stored = await bytesItem({ dataName: '<img src=x>.png', bytes: Buffer.from('PNG') })
-    panel.item = stored
-    panel.recent.sender = { kind: 'device', deviceId: device.id }
+    const sender = { kind: 'device', deviceId: device.id } as const
+    panel.item = { ...stored, item: { ...stored.item, sender } }
     panel.receivedDir = '/home/me/Downloads/clipgate'
     const state = await read('/state')
     assert.deepEqual(state, {
@@ -31,7 +31,7 @@ describe('GET /state', () => {
         contentId: stored.item.contentId,
         activatedAtMs: stored.item.activatedAt,
         preview: 'image',
-        sender: { kind: 'device', deviceId: device.id },
+        sender,
       },
       recent: [],
       transfers: [],

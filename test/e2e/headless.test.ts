@@ -6,7 +6,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { it } from 'node:test'
 import { daemonCommand, startDaemonProcess } from '../support/daemon-process.ts'
-import { createPhone } from '../support/phone.ts'
+import { createPhone, readObject } from '../support/phone.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 /** The port of display 0. */
@@ -32,6 +32,9 @@ it('a headless daemon serves what a phone pushes, and survives being killed with
   const second = await startDaemonProcess(t, { ...HEADLESS, folder })
   const again = createPhone(device, second.ready.gateway)
   assert.equal((await again.document())['text'], 'hello')
+  const { item } = await readObject(await again.fetch('/phone/state'))
+  assert.ok(typeof item === 'object' && item !== null && 'from' in item)
+  assert.equal(item.from, 'Pixel')
   const response = await again.fetch('/file/a%20b.bin')
   assert.deepEqual(Buffer.from(await response.arrayBuffer()), bytes)
   assert.equal(await second.stop(), 0)

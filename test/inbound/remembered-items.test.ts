@@ -50,8 +50,8 @@ function setUp(most = 20, maxBytes: number = MAX_RECENT_BYTES) {
     owner: OWNER,
   })
   let added: Promise<void>[] = []
-  inbound.addEffect((stored, origin) => {
-    const work = recent.add(stored, origin)
+  inbound.addEffect((stored) => {
+    const work = recent.add(stored)
     added.push(work)
     return work
   })
@@ -109,7 +109,7 @@ describe('RememberedItems', () => {
     assert.equal(latest.current?.item.text, 'an address that I copied')
     assert.deepEqual(listed(), ['an address that I copied', '12 34 56'])
     assert.ok(latest.current !== undefined)
-    assert.deepEqual(recent.senderOf(latest.current.item), OWNER)
+    assert.deepEqual(latest.current.item.sender, OWNER)
   })
 
   it('brings bytes back that are nowhere else any more', async () => {

@@ -24,6 +24,13 @@ const items: fc.Arbitrary<Item> = fc.record({
   stamp: fc.option(fc.record({ at: fc.nat(), member: fc.constant('m_0123456789abcdef') }), {
     nil: undefined,
   }),
+  sender: fc.option(
+    fc.record({
+      kind: fc.constantFrom('clipboard', 'device', 'peer'),
+      deviceId: fc.constantFrom('did_1', undefined),
+    }),
+    { nil: undefined },
+  ),
 })
 
 const absent = fc.constant(undefined)

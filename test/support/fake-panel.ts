@@ -9,7 +9,6 @@ import type {
   PanelAddress,
   RecentItem,
   RecentItems,
-  Sender,
 } from '../../src/ports/panel.ts'
 import type { Transfer } from '../../src/ports/transfers.ts'
 
@@ -77,13 +76,8 @@ export class FakePanel implements Panel {
 /** Recent items that a test puts there. */
 export class FakeRecentItems implements RecentItems {
   list: readonly RecentItem[] = []
-  sender: Sender | undefined
   /** Ids that were made current again. */
   readonly activated: string[] = []
-
-  senderOf(): Sender | undefined {
-    return this.sender
-  }
 
   async activate(id: string): Promise<boolean> {
     if (!this.list.some((item) => item.id === id)) return false

@@ -73,7 +73,7 @@ export async function serveGateway(t: TestContext, options: ServeGatewayOptions 
   const verifier = new FakeVerifier(devices)
   const owner = { kind: 'device', deviceId: OWNER_ID } as const
   const recent = new RememberedItems({ inbound, blobs, devices, logger, most: 20, owner })
-  inbound.addEffect((stored, origin) => recent.add(stored, origin))
+  inbound.addEffect((stored) => recent.add(stored))
   const watchers: (() => void)[] = []
   let isPaused = false
   const computer: Computer = {

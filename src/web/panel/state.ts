@@ -11,7 +11,7 @@ import type {
   PanelTransfer,
 } from '../../control/panel-state.ts'
 import type * as admin from '../../ports/admin.ts'
-import type { Sender as SenderOfItem } from '../../ports/panel.ts'
+import type { Sender as SenderOfItem } from '../../core/item.ts'
 
 /** A value as its JSON is read. */
 export type Wire<Value> = Value extends object

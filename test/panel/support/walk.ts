@@ -27,9 +27,9 @@ async function visitItems(page: Page, room: Showroom, visit: Visit): Promise<voi
   room.told.devices = DEVICES
   room.panel.happenings.list = HAPPENINGS
   for (const [name, stored] of Object.entries(await createItems())) {
-    room.panel.item = stored
+    const sender = { kind: 'device', deviceId: 'did_1' } as const
+    room.panel.item = { ...stored, item: { ...stored.item, sender } }
     room.panel.receivedDir = '/home/ann/Downloads/clipgate'
-    room.panel.recent.sender = { kind: 'device', deviceId: 'did_1' }
     room.panel.recent.list = name === 'overview' ? createRecent(stored.item.activatedAt) : []
     room.panel.change()
     const { type, dataName } = stored.item
