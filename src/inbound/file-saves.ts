@@ -215,16 +215,20 @@ export class FileSaves implements Expendable {
     if (next !== undefined) this.#again(next[0])
   }
 
-  /** Has no more wait than bytes are free beside them, the newest always; the oldest go. */
+  /** Has no more wait than bytes are free beside them; the oldest go, and never the newest. */
   async #bound(): Promise<void> {
     const { latest, storage } = this.#deps
-    const free = await storage.freeBytes()
-    const waiting = latest.unsaved.filter((one) => this.#waiting.has(one)).reverse()
-    let bytes = 0
-    for (const [index, one] of waiting.entries()) {
-      bytes += one.item.size
-      if (index === 0 || (index < MAX_WAITING && bytes <= free)) continue
-      if (!this.#underWay.has(one)) await this.#giveUp(one, 'too much waits')
+    let free = await storage.freeBytes()
+    const waiting = latest.unsaved.filter((one) => this.#waiting.has(one))
+    let bytes = sizeOf(waiting)
+    let over = waiting.length - MAX_WAITING
+    for (const one of waiting.slice(0, -1)) {
+      if (over <= 0 && bytes <= free) return
+      if (this.#underWay.has(one)) continue
+      await this.#giveUp(one, 'too much waits')
+      bytes -= one.item.size
+      free += one.item.size
+      over -= 1
     }
   }
 
