@@ -23,11 +23,16 @@ export async function openDesktop(
   onTrouble: (isTrouble: boolean) => void,
 ): Promise<Desktop> {
   const { headless, clipboard: choice } = settings
-  if (headless) return without(station, 'headless')
-  if (choice === 'none') return without(station, 'desktop')
+  if (headless) return without(station, settings, 'headless')
+  if (choice === 'none') return without(station, settings, 'desktop')
   if (choice === undefined && findClipboards(ownSurroundings()).length === 0) {
     onTrouble(true)
-    return without(station, 'headless', `${NO_DESKTOP}; going on headless: ${NOTHING_SHARED}`)
+    return without(
+      station,
+      settings,
+      'headless',
+      `${NO_DESKTOP}; going on headless: ${NOTHING_SHARED}`,
+    )
   }
   // A tenth of all code, which servers should not wait for.
   const { shareDesktop } = await import('./share-desktop.ts')
@@ -42,10 +47,15 @@ export function placeOf(desktop: Desktop): ReceivedPlace | undefined {
   return { folder: nameFolder(receivedDir, homedir()), isShared }
 }
 
-function without(station: Station, mode: Desktop['mode'], warning?: string): Desktop {
+function without(
+  station: Station,
+  { minFreeBytes }: Settings,
+  mode: Desktop['mode'],
+  warning?: string,
+): Desktop {
   // Files that a desktop did not save before stay for the next one, for as long as there is room.
   const alone = (work: () => Promise<void>) => station.inbound.alone(work)
-  station.storage.yieldFirst(new FileSaves({ ...station, alone }))
+  station.storage.yieldFirst(new FileSaves({ ...station, minFreeBytes, alone }))
   const refuse = async (): Promise<never> => {
     throw new DomainError(
       'NO_CLIPBOARD',

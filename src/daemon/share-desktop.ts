@@ -106,8 +106,11 @@ export async function shareDesktop(
     logger.warn('Cannot look at the received folder', { ...describeFailure(error) })
   })
   const arrivals = await openArrivals(station, settings)
+  const { minFreeBytes } = settings
   const alone = (work: () => Promise<void>) => station.inbound.alone(work)
-  const saves = new FileSaves({ ...station, alone }, (stored) => received.keep(stored))
+  const saves = new FileSaves({ ...station, minFreeBytes, alone }, (stored) =>
+    received.keep(stored),
+  )
   station.inbound.saveFiles(saves)
   station.storage.yieldFirst(saves)
   saves.onChange(() => watchers.notify())

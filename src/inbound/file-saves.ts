@@ -32,6 +32,8 @@ interface FileSavesDeps {
   readonly clock: Pick<Clock, 'after'>
   /** The disk that the bytes are on. */
   readonly storage: { freeBytes(): Promise<number> }
+  /** What waits leaves this much of it free. */
+  readonly minFreeBytes: number
   /** Runs work while nobody else changes the latest item. */
   readonly alone: (work: () => Promise<void>) => Promise<void>
 }
@@ -215,18 +217,16 @@ export class FileSaves implements Expendable {
     if (next !== undefined) this.#again(next[0])
   }
 
-  /** Has no more wait than bytes are free beside them; the oldest go, and never the newest. */
+  /** Has the oldest go where too many wait or too little is free, and never the newest. */
   async #bound(): Promise<void> {
-    const { latest, storage } = this.#deps
+    const { latest, storage, minFreeBytes } = this.#deps
     let free = await storage.freeBytes()
     const waiting = latest.unsaved.filter((one) => this.#waiting.has(one))
-    let bytes = sizeOf(waiting)
     let over = waiting.length - MAX_WAITING
     for (const one of waiting.slice(0, -1)) {
-      if (over <= 0 && bytes <= free) return
+      if (over <= 0 && free >= minFreeBytes) return
       if (this.#underWay.has(one)) continue
       await this.#giveUp(one, 'too much waits')
-      bytes -= one.item.size
       free += one.item.size
       over -= 1
     }

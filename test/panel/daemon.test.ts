@@ -40,6 +40,19 @@ describe('the daemon in the panel', needs('chromium'), () => {
     assertCalm()
   })
 
+  it('tells what was sent and is not saved, and why', async (t) => {
+    const room = await createShowroom()
+    await room.open()
+    t.after(() => room.close())
+    const reason = '1 item (5 MiB) not saved yet: the disk fails (EIO)'
+    room.told.status = { receivedError: reason }
+    const { page, assertCalm } = await openPage()
+    await page.goto(await room.address())
+    const problem = page.getByRole('listitem').filter({ hasText: reason })
+    await problem.getByText('Something that was sent is not in the received folder').waitFor()
+    assertCalm()
+  })
+
   it('offers addresses with HTTPS, and leads phones to trust it first', async (t) => {
     const room = await createShowroom()
     await room.open()

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { createReserveRoom, DiskSpace } from '../../src/storage/home/disk-space.ts'
@@ -60,5 +60,29 @@ describe('room for a file outside of the data directory', needsMount, () => {
     first.release()
     await reserve(2 * MIB, elsewhere)
     await reserve(10 * MIB, blobs)
+  })
+
+  it('is made by what may be given up, and by nothing where that is not enough', async (t) => {
+    const folder = mountSmallDisk(t, 16)
+    const [older, newer] = [join(folder, 'older'), join(folder, 'newer')]
+    for (const path of [older, newer]) await writeFile(path, Buffer.alloc(3 * MIB))
+    const left = [older, newer]
+    const space = new DiskSpace(folder, MIN_FREE)
+    space.yieldFirst({
+      get bytes() {
+        return left.length * 3 * MIB
+      },
+      giveUp: async () => {
+        const path = left.shift()
+        if (path !== undefined) await rm(path)
+        return path !== undefined
+      },
+    })
+    const upload = space.allowance()
+    await assert.rejects(upload.grow(13 * MIB), { code: 'NO_SPACE' })
+    await space.check(11 * MIB)
+    assert.deepEqual(left, [older, newer])
+    await Promise.all([upload.grow(7 * MIB), space.allowance().grow(MIB)])
+    assert.deepEqual(left, [newer])
   })
 })

@@ -76,7 +76,7 @@ export class DiskSpace {
 
   /** The same with all that would be given up for it. */
   async reachable(): Promise<number> {
-    return (await this.available()) + (this.#expendable?.bytes ?? 0)
+    return (await this.available()) + this.#expendableBytes
   }
 
   /** Has something give way from now on where there is no room otherwise. */
@@ -101,7 +101,7 @@ export class DiskSpace {
    * @param written Bytes of it that are on the disk already.
    */
   allowance(declaredSize?: number, written = 0): Allowance {
-    if (this.#minFreeBytes === 0 && (this.#expendable?.bytes ?? 0) === 0) return UNLIMITED
+    if (this.#minFreeBytes === 0 && this.#expendableBytes === 0) return UNLIMITED
     let promised = written
     return {
       get bytes() {
@@ -144,7 +144,9 @@ export class DiskSpace {
    */
   async #promise(least: number, most: number, size: number): Promise<number> {
     let available = this.#leftOf(await this.free())
-    while (least > available && (await this.#giveUp())) {
+    // Nothing is given up for what would not fit even then.
+    const isLacking = () => least > available && least <= available + this.#expendableBytes
+    while (isLacking() && (await this.#giveUp())) {
       available = this.#leftOf(await this.free())
     }
     // Nothing may come between this and the promise: others would be promised the same bytes.
@@ -156,6 +158,10 @@ export class DiskSpace {
     const bytes = Math.max(least, Math.min(most, available))
     this.#promised += bytes
     return bytes
+  }
+
+  get #expendableBytes(): number {
+    return this.#expendable?.bytes ?? 0
   }
 
   #giveUp(): Promise<boolean> {
