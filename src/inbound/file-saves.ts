@@ -61,6 +61,8 @@ export class FileSaves implements Expendable {
   /** Those from before a restart. */
   readonly #old: ReadonlySet<StoredItem>
   readonly #watchers = new Subscribers()
+  /** How many are being saved right now. */
+  #saving = 0
   #isEnded = false
 
   /**
@@ -154,12 +156,17 @@ export class FileSaves implements Expendable {
   }
 
   async #run(stored: StoredItem): Promise<boolean> {
+    this.#saving += 1
     try {
       await this.#save?.(stored)
     } catch (error) {
-      await this.#note(() => this.#onFailure(stored, error))
+      this.#saving -= 1
+      // Another one that is being saved gives its room back.
+      const isFull = isNoRoom(error) && this.#saving === 0
+      await this.#note(() => this.#onFailure(stored, error, isFull))
       return false
     }
+    this.#saving -= 1
     this.#waiting.delete(stored)
     this.#givenUp.delete(fileOf(stored))
     await this.#note(async () => {
@@ -181,16 +188,16 @@ export class FileSaves implements Expendable {
     this.#watchers.notify()
   }
 
-  async #onFailure(stored: StoredItem, error: unknown): Promise<void> {
+  async #onFailure(stored: StoredItem, error: unknown, isFull: boolean): Promise<void> {
     const { latest, logger, clock } = this.#deps
     // Its room was needed meanwhile.
     if (!latest.unsaved.includes(stored)) return void this.#waiting.delete(stored)
     const { type, size } = stored.item
     const { tries = 0 } = this.#waiting.get(stored) ?? {}
-    const waitMs = isNoRoom(error) ? undefined : SAVE_RETRIES_MS[tries]
+    const waitMs = isFull ? undefined : SAVE_RETRIES_MS[tries]
     const fields = { type, size, ...describeFailure(error) }
     const reason = reasonOf(error)
-    if (isNoRoom(error) || (waitMs === undefined && this.#old.has(stored))) {
+    if (isFull || (waitMs === undefined && this.#old.has(stored))) {
       return this.#giveUp(stored, reason, fields)
     }
     if (tries === 0) logger.warn('Cannot save what was sent: trying again', fields)

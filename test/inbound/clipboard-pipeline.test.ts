@@ -505,6 +505,8 @@ describe('what is to be saved as files', () => {
   /** A folder that is moved away. */
   const notThere = () => Object.assign(new Error('ENOTDIR'), { code: 'ENOTDIR', syscall: 'open' })
 
+  const full = () => Object.assign(new Error('full'), { code: 'ENOSPC', syscall: 'write' })
+
   /** The next start, whose saves fail or succeed. */
   async function restart(
     { latest, clock, storage, alone }: Awaited<ReturnType<typeof saving>>,
@@ -538,8 +540,9 @@ describe('what is to be saved as files', () => {
     await inbound.apply({ ...ITEM, text: 'text' })
     assert.deepEqual(names(), ['one', 'two'])
     assert.equal((await counts())[0], 3)
-    asked[1]?.end(Object.assign(new Error('full'), { code: 'ENOSPC', syscall: 'write' }))
     asked[0]?.end()
+    while (names().length === 2) await turnOfEvents()
+    asked[1]?.end(full())
     assert.equal(await saves.end(1000), 0)
     assert.equal((await counts())[0], 1)
     assert.deepEqual(told(), [
@@ -601,6 +604,19 @@ describe('what is to be saved as files', () => {
     assert.match(next.trouble ?? '', /^1 item \(12 bytes\) given up: part of its path is no folder/)
     assert.match(logger.text, /Cannot save what was sent: it is given up/)
     assert.doesNotMatch(logger.text, /one/)
+  })
+
+  it('is tried again where another one that is being saved has the room', async (t) => {
+    const { push, asked, names, clock, saves } = await saving(t)
+    for (const name of ['one', 'two', 'three']) await push(name)
+    for (const { end } of asked) end(full())
+    while (saves.isBusy) await turnOfEvents()
+    assert.deepEqual(names(), ['one', 'two'])
+    clock.advance(1000)
+    for (const { end } of asked.slice(3)) end()
+    while (saves.isBusy) await turnOfEvents()
+    assert.deepEqual([names(), asked.length], [[], 5])
+    assert.match(saves.trouble ?? '', /^1 item \(\d+ bytes\) given up: there is no space left/)
   })
 
   it('is tried again when another file is saved, one after the other', async (t) => {
