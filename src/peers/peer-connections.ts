@@ -41,6 +41,7 @@ export class PeerConnections implements Peers {
   readonly #book: PeerBook
   readonly #open = new Map<string, OpenConnection>()
   readonly #watchers = new Subscribers()
+  #isClosed = false
 
   constructor(deps: PeerConnectionsDeps) {
     this.#deps = deps
@@ -58,6 +59,7 @@ export class PeerConnections implements Peers {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true
     await Promise.all([...this.#open.keys()].map((name) => this.#disconnect(name)))
   }
 
@@ -81,6 +83,8 @@ export class PeerConnections implements Peers {
   }
 
   #connect(peer: JoinedPeer): void {
+    // It may have been left, or joined again, while another connection to it was closed.
+    if (this.#isClosed || !this.#book.peers.includes(peer)) return
     const { circleTime, clock } = this.#deps
     const client = openClient(peer, { circleTime, clock })
     const connection = new PeerConnection(peer.name, {

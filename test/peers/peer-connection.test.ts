@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
-import { describe, it } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { MIB } from '../../src/core/limits.ts'
 import { only } from '../../src/lib/read-bytes.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { formatConnectLink } from '../../src/link/connect-link.ts'
+import { PeerConnections } from '../../src/peers/peer-connections.ts'
 import { defer } from '../support/defer.ts'
 import { sha256 } from '../support/hashes.ts'
 import { connectTo, startMember } from './support/circle.ts'
+import { MemoryPeerStore } from '../support/memory-peer-store.ts'
 import { startProxy } from './support/counting-proxy.ts'
 import { TALK_BYTES } from './support/topology.ts'
 import { listen } from '../support/listen.ts'
@@ -21,6 +26,44 @@ const DOCUMENT = {
   contentId: `blake3v1:${'cd'.repeat(32)}`,
   stampedAt: 4_000_000_000_000,
   stampedBy: 'm_00000000000000ff',
+}
+
+/** A daemon that never ends its file, and one that joins it and is slow to clean up behind it. */
+async function startSlowPair(t: TestContext) {
+  const [asked, hungUp] = [defer<void>(), defer<void>()]
+  const seen = { streams: 0 }
+  const server = createServer((request, response) => {
+    if (request.url === '/Sync.json') response.end(JSON.stringify(DOCUMENT))
+    else if (request.url === '/api/sse/clipboard') {
+      seen.streams += 1
+      response
+        .writeHead(200, { 'Content-Type': 'text/event-stream' })
+        .write('event: hello\ndata: {}\n\n')
+    } else {
+      response.on('close', () => hungUp.resolve())
+      response.writeHead(200, { 'Content-Length': 100 }).write('half of it')
+      asked.resolve()
+    }
+  })
+  const url = `http://127.0.0.1:${await listen(t, server)}`
+  const member = await startMember(t, 1)
+  const [begun, aborted, cleanedUp] = [defer<void>(), defer<void>(), defer<void>()]
+  const blobs = {
+    receive: async (...args: Parameters<typeof member.blobs.receive>) => {
+      begun.resolve()
+      try {
+        return await member.blobs.receive(...args)
+      } finally {
+        aborted.resolve()
+        await cleanedUp.promise
+      }
+    },
+  }
+  const [pulls, ended] = [
+    [asked, begun],
+    [aborted, hungUp],
+  ].map((all) => Promise.all(all.map(({ promise }) => promise)))
+  return { url, member, blobs, seen, pulls, ended, cleanedUp }
 }
 
 describe('a link', () => {
@@ -53,42 +96,40 @@ describe('a link', () => {
   })
 
   it('that is closed has ended what it received, and kept none of it', async (t) => {
-    const [asked, hungUp] = [defer<void>(), defer<void>()]
-    const server = createServer((request, response) => {
-      if (request.url === '/Sync.json') response.end(JSON.stringify(DOCUMENT))
-      else if (request.url === '/api/sse/clipboard') {
-        response
-          .writeHead(200, { 'Content-Type': 'text/event-stream' })
-          .write('event: hello\ndata: {}\n\n')
-      } else {
-        response.on('close', () => hungUp.resolve())
-        response.writeHead(200, { 'Content-Length': 100 }).write('half of it')
-        asked.resolve()
-      }
-    })
-    const port = await listen(t, server)
-    const member = await startMember(t, 1)
-    const [begun, aborted, cleanedUp] = [defer<void>(), defer<void>(), defer<void>()]
-    const blobs = {
-      receive: async (...args: Parameters<typeof member.blobs.receive>) => {
-        begun.resolve()
-        try {
-          return await member.blobs.receive(...args)
-        } finally {
-          aborted.resolve()
-          await cleanedUp.promise
-        }
-      },
-    }
-    const link = connectTo(t, member, { url: `http://127.0.0.1:${port}` }, { blobs })
-    await Promise.all([asked.promise, begun.promise])
+    const { url, member, blobs, pulls, ended, cleanedUp } = await startSlowPair(t)
+    const link = connectTo(t, member, { url }, { blobs })
+    await pulls
     let isClosed = false
     const closing = link.close().then(() => (isClosed = true))
     // The other side hears of the end: whatever else there is to be waited for is over by then.
-    await Promise.all([aborted.promise, hungUp.promise])
+    await ended
     assert.equal(isClosed, false, 'the blob is still being cleaned up')
     cleanedUp.resolve()
     await closing
     assert.equal(member.latest.current, undefined)
+  })
+
+  it('is not made again to a daemon that was left meanwhile, nor once all are closed', async (t) => {
+    const { url, member, blobs, seen, pulls, cleanedUp } = await startSlowPair(t)
+    const store = new MemoryPeerStore()
+    const { id: memberId } = member
+    const joined = new PeerConnections({
+      ...{ ...member, blobs, memberId, store, maxFileBytes: MIB, clock: systemClock },
+    })
+    t.after(() => joined.close())
+    const link = formatConnectLink({ url, user: 'peer_1', pwd: 'password' })
+    const join = () => joined.join({ link, name: 'other', tlsFingerprint: undefined })
+    await join()
+    await pulls
+    const [first] = store.peers
+    const again = join()
+    while (store.peers[0] === first) await setImmediate()
+    await joined.leave('other')
+    cleanedUp.resolve()
+    assert.equal((await again).state, 'stopped')
+    await joined.close()
+    assert.equal((await join()).state, 'stopped')
+    for (let request = 0; request < 10; request += 1) await (await fetch(`${url}/Sync.json`)).text()
+    assert.equal(seen.streams, 1)
   })
 })
