@@ -1,5 +1,18 @@
 /** Tells listeners that something changed, and not what. @module */
 
+/**
+ * Calls code of a host: what it throws is a warning of its process, and no failure of the work that
+ * it is told of.
+ */
+export function callHost<Value>(run: () => Value): Value | undefined {
+  try {
+    return run()
+  } catch (error) {
+    process.emitWarning(error instanceof Error ? error : String(error))
+    return undefined
+  }
+}
+
 /** A set of listeners. */
 export class Subscribers {
   readonly #listeners = new Set<() => void>()
@@ -17,8 +30,8 @@ export class Subscribers {
     return () => void this.#listeners.delete(subscription)
   }
 
-  /** Calls every listener. */
+  /** Calls every listener, also when one throws. */
   notify(): void {
-    for (const listener of this.#listeners) listener()
+    for (const listener of this.#listeners) callHost(listener)
   }
 }

@@ -24,7 +24,7 @@ import { openDataDirectory, type DataDirectory } from '../storage/home/data-dire
 import { DiskPrivateFile } from '../storage/home/own-files.ts'
 import { JsonPeerStore, PEERS_FILE } from '../storage/json-peer-store.ts'
 import { openStorage, type Storage, type StorageLimits } from '../storage/open-storage.ts'
-import { createStreamLogger } from './stream-logger.ts'
+import { createStreamLogger, guardLogger } from './stream-logger.ts'
 
 /** Callbacks for changes that a person may want to know of. None of them throws. */
 export interface StationWatch {
@@ -81,7 +81,8 @@ export interface Station extends GatewayPorts {
  * @throws {DomainError} `DATA_DIRECTORY_BUSY`, `DATA_DIRECTORY_UNUSABLE`, `DATA_CORRUPT`.
  */
 export async function openStation(options: OpenStationOptions): Promise<Station> {
-  const { clock = systemClock, logger = createStreamLogger(process.stderr, 'warn') } = options
+  const { clock = systemClock } = options
+  const logger = guardLogger(options.logger ?? createStreamLogger(process.stderr, 'warn'))
   const cleanup = new AsyncCleanup()
   let isClosed = false
   try {

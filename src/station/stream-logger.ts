@@ -1,6 +1,7 @@
 /** Writes log lines to a stream: time, level, message, then `key=value`. @module */
 
 import type { Writable } from 'node:stream'
+import { callHost } from '../lib/subscribers.ts'
 import type { LogFields, Logger } from '../ports/logger.ts'
 
 /** From the most to the least talkative; each includes those behind it. */
@@ -21,6 +22,19 @@ export function createStreamLogger(stream: Writable, level: LogLevel): Logger {
   }
   const [debug, info] = [writer('debug'), writer('info')]
   return { debug, info, warn: writer('warn'), error: writer('error') }
+}
+
+/** The same logger; that it fails is no failure of what it was to be told. */
+export function guardLogger(logger: Logger): Logger {
+  const guard = (name: LogLevel) => (message: string, fields?: LogFields) =>
+    callHost(() => logger[name](message, fields))
+  return {
+    debug: guard('debug'),
+    info: guard('info'),
+    warn: guard('warn'),
+    error: guard('error'),
+    happened: (happening) => callHost(() => logger.happened?.(happening)),
+  }
 }
 
 function formatLine(level: LogLevel, message: string, fields: LogFields): string {
