@@ -13,4 +13,4 @@ export {
   type LinkEncodeCode,
   type LinkErrorCode,
 } from './link/link-error.ts'
-export { redactLink, REDACTED, type RedactedLink } from './link/redact-link.ts'
+export { redactLink, REDACTED, type RedactedLink } from './link/connect-link.ts'

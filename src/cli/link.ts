@@ -1,6 +1,6 @@
 /** `clipgate link decode`: what a connect link holds, without its password. @module */
 
-import { redactLink } from '../link/redact-link.ts'
+import { redactLink } from '../link/connect-link.ts'
 import { parseLink } from './choose-server.ts'
 import { printResult, type Invocation } from './command.ts'
 import { withInput } from './input.ts'

@@ -2,7 +2,7 @@
 
 import { fstatSync, type Stats } from 'node:fs'
 import { BASE_URL } from '../daemon/setting-kinds.ts'
-import { shortPageLink } from '../link/page-link.ts'
+import { shortPageLink } from '../link/connect-link.ts'
 import type { Admin, Pairing } from '../ports/admin.ts'
 import {
   CommandError,

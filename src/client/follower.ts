@@ -6,14 +6,15 @@
  * @module
  */
 
-import { isTooLong } from './answer.ts'
+import { discard, isTooLong } from './answer.ts'
 import { backOff } from '../lib/back-off.ts'
 import { ClientError } from './client-error.ts'
 import { Coalesced } from '../lib/coalesced.ts'
 import { getLatest, hasItem, isSameDocument, type LatestStamped } from './latest.ts'
-import { listen } from './listen.ts'
-import type { Server } from './server.ts'
+import type { FetchedResponse, Server } from './server.ts'
 import { sleep } from '../lib/clock.ts'
+import { EventStreamParser } from './event-stream-parser.ts'
+import { openAnswer } from './exchange.ts'
 
 /** For servers without the stream: often enough for people, and 304 costs next to nothing. */
 const POLL_MS = 10_000
@@ -56,7 +57,6 @@ type Connected = Exclude<WatchState, { readonly name: 'waiting' }>
 /** Calls its first argument when a pull is due; resolves when there is nothing more to hear. */
 type Listen = (onSignal: () => void, signal: AbortSignal) => Promise<void>
 
-/** How a connection ended. */
 interface End {
   /** `undefined` when the other side ended it. */
   readonly failure: ClientError | undefined
@@ -183,4 +183,47 @@ export class Follower {
 /** The server is there, as far as one can tell, and its stream is not. */
 function isStreamless({ code }: ClientError): boolean {
   return code === 'NOT_FOUND' || code === 'TIMEOUT'
+}
+
+/** The server sends a comment every 25 s. */
+const MAX_SILENCE_MS = 50_000
+
+/** All of them mean that there may be another document; what they carry says no more. */
+const SIGNALS: readonly string[] = ['hello', 'update', 'resync']
+
+/**
+ * Calls `onSignal` for each signal, until the server ends the stream.
+ *
+ * The first bytes have to be there within the time-out of the server: a proxy that keeps the
+ * stream to itself would else stay unnoticed.
+ *
+ * @throws {ClientError} `NOT_FOUND` also when something else than an event stream is there.
+ */
+async function listen(server: Server, onSignal: () => void, signal: AbortSignal): Promise<void> {
+  const headers = { Accept: 'text/event-stream' }
+  const path = '/api/sse/clipboard'
+  const answer = await openAnswer(server, { method: 'GET', path, headers, signal })
+  const reader = answer.response.body?.getReader()
+  try {
+    if (reader === undefined || !isEventStream(answer.response)) {
+      const { status } = answer.response
+      throw new ClientError('NOT_FOUND', { status, reason: 'no event stream' })
+    }
+    const parser = new EventStreamParser()
+    let withinMs = server.timeoutMs
+    for (;;) {
+      const { value: bytes } = await answer.watchdog.wait(reader.read(), withinMs)
+      if (bytes === undefined) return
+      withinMs = MAX_SILENCE_MS
+      for (const { type } of parser.push(bytes)) if (SIGNALS.includes(type)) onSignal()
+    }
+  } finally {
+    // The stream is not needed any more, so its failure does not matter.
+    await reader?.cancel().catch(() => undefined)
+    await discard(answer)
+  }
+}
+
+function isEventStream({ headers }: FetchedResponse): boolean {
+  return /^text\/event-stream\s*(?:;|$)/i.test(headers.get('Content-Type') ?? '')
 }

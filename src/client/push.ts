@@ -4,12 +4,18 @@ import type { ContentId } from '../core/content-id.ts'
 import { KIB, MIB } from '../core/limits.ts'
 import { OCTET_STREAM } from '../core/media-type.ts'
 import { readJson } from './answer.ts'
-import { batchHeaders, newBatch } from './batch.ts'
+import {
+  batchHeaders,
+  newBatch,
+  offersResumption,
+  putFile,
+  sendFile,
+  sendOffered,
+} from './upload.ts'
 import { ClientError } from './client-error.ts'
 import { decodePushResult, type ClipboardDocument } from './decode-document.ts'
 import { exchange } from './exchange.ts'
 import type { Server } from './server.ts'
-import { offersResumption, putFile, sendFile, sendOffered } from './upload.ts'
 
 /** A longer document might be over the 16 MiB that the server takes; its text goes as a file. */
 const MAX_INLINE_BYTES: number = 15 * MIB

@@ -5,9 +5,8 @@
  */
 
 import { tell, type ChangedBy, type HappeningKind } from '../core/happening.ts'
-import { formatConnectLink, type ConnectPayload } from '../link/connect-link.ts'
+import { type ConnectPayload, formatConnectLink, pageLinkOf } from '../link/connect-link.ts'
 import { LinkError } from '../link/link-error.ts'
-import { pageLinkOf } from '../link/page-link.ts'
 import type { Admin, DaemonStatus, DeviceSummary, Pairing } from '../ports/admin.ts'
 import type {
   Device,

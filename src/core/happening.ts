@@ -23,7 +23,6 @@ const LINES = {
 
 export type HappeningKind = keyof typeof LINES
 
-/** Every kind of happening. */
 export const HAPPENING_KINDS = Object.keys(LINES) as readonly HappeningKind[]
 
 /** Who changes devices: the start of the daemon, a command, or somebody at the panel. */

@@ -17,13 +17,14 @@ import {
   arrayOf,
   decodeBoolean,
   decodeNumber,
+  type Decoder,
   decodeString,
+  defineJsonFile,
   matching,
+  NewerVersionError,
   objectOf,
   oneOf,
-  type Decoder,
 } from '../lib/decoder.ts'
-import { defineJsonFile, NewerVersionError } from '../lib/json-file.ts'
 import { codeOf } from '../lib/system-error.ts'
 import type { Device } from '../ports/device-registry.ts'
 import type { Logger } from '../ports/logger.ts'

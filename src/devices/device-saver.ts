@@ -33,7 +33,6 @@ export interface DeviceSaverOptions {
   readonly path: string
   readonly clock: Clock
   readonly logger: Logger
-  /** The device with what was noted about it. */
   readonly merge: (device: Device) => Device
   /** Calls {@link DeviceSaver.saveDue} in its turn, and rejects as that does. */
   readonly onDue: () => Promise<void>

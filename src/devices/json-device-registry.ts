@@ -348,7 +348,6 @@ class Sightings {
     return { isFirst, isNewAddress, isLearnt }
   }
 
-  /** The device with what was noted about it. */
   merge(device: Device): Device {
     const last = this.#byId.get(device.id)
     if (last === undefined) return device

@@ -62,7 +62,6 @@ export class VerificationQueue<Item extends NonNullable<unknown>> {
     return (comesAgain ? this.#returning : this.#others).add(item, lane)
   }
 
-  /** The item whose turn it is. */
   take(): Item | undefined {
     const next = this.#rows.find((row) => row.size > 0)
     if (next === undefined) return undefined

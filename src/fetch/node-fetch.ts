@@ -84,7 +84,6 @@ export function createNodeFetch(
   }
 }
 
-/** One of the two protocols, and what ends its connections. */
 interface Sender {
   readonly agent: HttpAgent
   readonly request: typeof httpRequest

@@ -53,7 +53,6 @@ export class FileHasher {
     return this.#shared.isRunning
   }
 
-  /** Begins to hash a file. */
   start(file: FileHandle): FileHash {
     return new FileHash(file, () => this.#shared.startJob(file.fd))
   }
@@ -77,7 +76,6 @@ export class FileHasher {
   }
 }
 
-/** A hasher that is open. */
 interface Holder {
   /** Gone once it was called: each worker finds the same trouble. */
   onTrouble: FileHasherOptions['onTrouble']
@@ -89,7 +87,6 @@ class SharedThread {
   readonly #clock: Clock
   readonly #holders = new Set<Holder>()
   #thread: Blake3Thread | undefined
-  /** The number of files that the thread is hashing. */
   #jobs = 0
   #cancelIdle: () => void = () => undefined
 
@@ -186,7 +183,6 @@ export class FileHash {
     this.#startJob = startJob
   }
 
-  /** Takes the next bytes of the file. */
   add(bytes: Uint8Array): void {
     this.#sha256.update(bytes)
     this.#size += bytes.length
@@ -314,7 +310,6 @@ export class Blake3Thread {
     else this.#worker.unref()
   }
 
-  /** Ends the worker. */
   async close(): Promise<void> {
     await this.#worker.terminate()
   }

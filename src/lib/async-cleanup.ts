@@ -5,7 +5,6 @@ export class AsyncCleanup {
   readonly #steps: (() => Promise<void> | void)[] = []
   #running: Promise<void> | undefined
 
-  /** Adds a step, which runs before all steps added so far. */
   add(step: () => Promise<void> | void): void {
     this.#steps.push(step)
   }

@@ -14,7 +14,6 @@ import { codeOf, hasCode } from './system-error.ts'
 /** Readable and writable by the owner only: what we keep is private. */
 export const PRIVATE_FILE_MODE = 0o600
 
-/** The content of a file, at once or piece by piece. */
 type FileContent = string | Uint8Array | readonly Uint8Array[]
 
 /** How unfinished files are named; whoever owns the folder sweeps them at start. */

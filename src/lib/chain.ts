@@ -16,7 +16,6 @@ export class Chain<Item extends Link<Item>> {
   #last: Item | undefined
   #size = 0
 
-  /** The number of links. */
   get size(): number {
     return this.#size
   }

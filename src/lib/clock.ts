@@ -18,7 +18,6 @@ export interface Clock {
   after(delayMs: number, run: () => void): () => void
 }
 
-/** The clock of the machine. */
 export const systemClock: Clock = {
   now: Date.now,
   monotonic: () => performance.now(),

@@ -19,7 +19,6 @@ export class Coalesced {
     this.#running ??= this.#run()
   }
 
-  /** Resolves when the task does not run. */
   async idle(): Promise<void> {
     await this.#running
   }

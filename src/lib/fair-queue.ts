@@ -12,12 +12,10 @@ export class FairQueue<Item extends NonNullable<unknown>> {
     this.#capacity = capacity
   }
 
-  /** How many items wait. */
   get size(): number {
     return this.#size
   }
 
-  /** Whether an item of this lane waits. */
   has(lane: string): boolean {
     return this.#lanes.has(lane)
   }

@@ -11,7 +11,6 @@ export class Lru<Key, Value extends NonNullable<unknown>> {
     this.#capacity = capacity
   }
 
-  /** The number of entries. */
   get size(): number {
     return this.#entries.size
   }
@@ -43,7 +42,6 @@ export class Lru<Key, Value extends NonNullable<unknown>> {
     return this.#entries.entries()
   }
 
-  /** Forgets every entry. */
   clear(): void {
     this.#entries.clear()
   }

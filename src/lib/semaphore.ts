@@ -138,7 +138,6 @@ export class Turns {
   #abort = new AbortController()
   #released: Promise<void> = Promise.resolve()
 
-  /** Whether somebody works. */
   get isTaken(): boolean {
     return this.#interruption !== undefined
   }

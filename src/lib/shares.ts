@@ -5,12 +5,10 @@ export class Shares {
   readonly #shares = new Map<string, number>()
   #total = 0
 
-  /** The sum of all shares. */
   get total(): number {
     return this.#total
   }
 
-  /** How many owners have something. */
   get owners(): number {
     return this.#shares.size
   }

@@ -213,3 +213,52 @@ function isStringRecord(
 ): record is Readonly<Record<string, string>> {
   return Object.values(record).every((value) => typeof value === 'string')
 }
+
+/** The text in place of every secret, whatever its length and characters. */
+export const REDACTED = '[redacted]'
+
+/** The metadata that is known to be harmless. A later version announces secrets in `o`. */
+const SHOWN_METADATA = ['did', 'install', 'label', 'proto']
+
+/** A link without its secrets; plain data, safe to log and to format as JSON. */
+export interface RedactedLink {
+  readonly v: 1
+  readonly url: string
+  readonly user: string
+  readonly pwd: typeof REDACTED
+  readonly o?: Readonly<Record<string, string>>
+}
+
+/**
+ * Returns the view of a link without its password. Credentials inside `url`, unknown metadata, and
+ * every value that repeats the password are left out as well. A stranger may have written the rest:
+ * escape it before it goes to a terminal.
+ */
+export function redactLink({ v, url, user, pwd, o }: ParsedLink): RedactedLink {
+  const show = (text: string): string => (text.includes(pwd) ? REDACTED : text)
+  const view = { v, url: show(withoutCredentials(url)), user: show(user), pwd: REDACTED } as const
+  if (o === undefined) return view
+  const known = Object.entries(o).filter(([key]) => SHOWN_METADATA.includes(key))
+  return { ...view, o: Object.fromEntries(known.map(([key, value]) => [key, show(value)])) }
+}
+
+function withoutCredentials(url: string): string {
+  return url.replace(/^(https?:\/\/)[^/?#]*@/, `$1${REDACTED}@`)
+}
+
+/** The link to the page of the daemon at `url`, with the payload of a connect link. */
+export function pageLinkOf(link: string, url: string): string {
+  return `${pageAt(url)}#${link.slice(link.indexOf('&p=') + 3)}`
+}
+
+/**
+ * The same in a third of the length, for codes in small windows. A payload has no colon, so the
+ * page can tell them apart.
+ */
+export function shortPageLink(url: string, user: string, password: string): string {
+  return `${pageAt(url)}#${user}:${encodeURIComponent(password)}`
+}
+
+function pageAt(url: string): string {
+  return `${stripTrailingSlashes(url)}/phone`
+}

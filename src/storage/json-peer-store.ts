@@ -1,13 +1,18 @@
 /** The joined daemons in `peers.json`: their passwords too, and never a link. @module */
 
 import { writeFileAtomically } from '../lib/atomic-file.ts'
-import { arrayOf, decodeString, objectOf, optional, type Decoder } from '../lib/decoder.ts'
-import { defineJsonFile } from '../lib/json-file.ts'
+import {
+  arrayOf,
+  type Decoder,
+  decodeString,
+  defineJsonFile,
+  objectOf,
+  optional,
+} from '../lib/decoder.ts'
 import type { JoinedPeer, PeerStore } from '../ports/peers.ts'
 import { toCorrupt, toDomainError } from './home/disk-errors.ts'
 import { readOwnFile } from './home/own-files.ts'
 
-/** Name of the file in the data directory. */
 export const PEERS_FILE = 'peers.json'
 
 const decodePeer: Decoder<JoinedPeer> = objectOf({

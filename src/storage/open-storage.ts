@@ -21,8 +21,7 @@ import type { StagingArea } from '../ports/staging-area.ts'
 import { BLOBS_FOLDER, STAGING_FOLDER, type DataDirectory } from './home/data-directory.ts'
 import { DiskBlobStore } from './blobs/disk-blob-store.ts'
 import { DiskLatestItem } from './disk-latest-item.ts'
-import { createReserveRoom, DiskSpace } from './home/disk-space.ts'
-import { DiskProbe } from './home/disk-probe.ts'
+import { createReserveRoom, DiskProbe, DiskSpace } from './home/disk-space.ts'
 import { DiskStagingArea } from './uploads/disk-staging-area.ts'
 
 /** The limits of uploads. */

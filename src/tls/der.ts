@@ -47,7 +47,6 @@ export function text(value: string): Buffer {
   return tagged(TAGS.text, Buffer.from(value))
 }
 
-/** TRUE. */
 export const TRUE: Uint8Array = tagged(1, Buffer.from([0xff]))
 
 /** An OBJECT IDENTIFIER, from its dotted form. */

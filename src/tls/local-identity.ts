@@ -26,7 +26,6 @@ const RENEWAL_MS: number = 30 * 86_400_000
 /** Options of {@link openLocalIdentity}. */
 export interface LocalIdentityOptions {
   readonly file: PrivateFile
-  /** Where that is. */
   readonly path: string
   readonly clock: Pick<Clock, 'now'>
   /** The name of the authority on phones: letters, digits, spaces and hyphens. */

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { decodeNumber, objectOf } from '../../src/lib/decoder.ts'
-import { defineJsonFile, NewerVersionError } from '../../src/lib/json-file.ts'
+import { decodeNumber, defineJsonFile, NewerVersionError, objectOf } from '../../src/lib/decoder.ts'
 
 const file = defineJsonFile({
   version: 2,

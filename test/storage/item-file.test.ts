@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type Item, ITEM_TYPES } from '../../src/core/item.ts'
-import { formatItemFile, parseItemFile, type BlobReference } from '../../src/storage/item-file.ts'
+import {
+  formatItemFile,
+  parseItemFile,
+  type BlobReference,
+} from '../../src/storage/disk-latest-item.ts'
 import fc, { forAll } from '../support/property.ts'
 
 const HASH = 'c0ffee00'.repeat(8)

@@ -3,7 +3,7 @@ import { constants } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { askWhetherHeld, openAlone, type SoleFileSystem } from '../../src/storage/home/sole-file.ts'
+import { askWhetherHeld, openAlone, type SoleFileSystem } from '../../src/storage/home/lock.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 interface Row {

@@ -40,7 +40,6 @@ import type { UnzipAnswer, UnzipTask, ZipAnswer, ZippedFile, ZipTask } from './z
 const UNZIP_HEAP = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 }
 
 interface AdoptGroupOptions extends WalkOptions {
-  /** Makes a blob of ours. */
   readonly keep: (bytes: Uint8Array) => Promise<DiskBlob>
 }
 

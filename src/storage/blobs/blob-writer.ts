@@ -42,13 +42,11 @@ export interface WritableFile {
 
 /** The state that the writers of one store share. */
 export interface WriterPool {
-  /** The number of bytes in memory. */
   held: number
   /** Writers that hold bytes; the one that has gathered for the longest time comes first. */
   readonly gathering: Set<Pick<BlobWriter, 'writeOut'>>
   /** Whether one of them waits for the disk: more would leave no thread for other files. */
   isSyncing: boolean
-  /** For writes that may run at a time. */
   readonly writes: Semaphore
 }
 
@@ -100,7 +98,6 @@ export class BlobWriter {
     return this.#written
   }
 
-  /** The number of bytes that were added. */
   get size(): number {
     return this.#size
   }
@@ -127,7 +124,6 @@ export class BlobWriter {
     return this.#flush()
   }
 
-  /** Writes what has been gathered. */
   writeOut(): void {
     if (this.#chunks.length === 0) return
     const batch: Batch = {

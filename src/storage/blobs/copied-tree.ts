@@ -88,7 +88,6 @@ async function toRoot(path: string): Promise<NamedPath> {
   return { path: childOf(folder, name), fileName: name }
 }
 
-/** The refusal of what passes one of the limits of a Group. */
 function tooLarge(limit: string): DomainError {
   return new DomainError('GROUP_TOO_LARGE', `Cannot share several files: ${limit}`)
 }

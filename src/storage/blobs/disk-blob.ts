@@ -42,7 +42,6 @@ export class DiskBlob implements HashedBlob {
   readonly digests: Digests
   readonly modifiedAt: number
   readonly #remove: () => Promise<void>
-  /** Whether the bytes were given up. */
   isDiscarded = false
 
   /** @param remove Removes the file, where it is ours. */

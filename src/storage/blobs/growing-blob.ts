@@ -5,17 +5,16 @@
  */
 
 import { randomBytes } from 'node:crypto'
-import type { FileHandle } from 'node:fs/promises'
+import { type FileHandle, open } from 'node:fs/promises'
 import { constants } from 'node:fs'
-import { open } from 'node:fs/promises'
 import { DomainError } from '../../core/domain-error.ts'
 import type { FileHash, FileHasher } from '../../hashing/file-hasher.ts'
 import type { Digests } from '../../ports/blob.ts'
 import { BlobWriter, type WriterPool } from './blob-writer.ts'
-import type { DiskBlob } from './disk-blob.ts'
+import { type DiskBlob, gone } from './disk-blob.ts'
 import { toDomainError } from '../home/disk-errors.ts'
 import type { Allowance } from '../home/disk-space.ts'
-import { hashBeginning } from './hash-file.ts'
+import { MIB } from '../../core/limits.ts'
 
 const WRITE_FLAGS: number = constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
@@ -26,7 +25,6 @@ interface GrowingBlobOptions {
   readonly pool: WriterPool
   /** Whether the bytes before a failure stay, without a hole; that takes one write at a time. */
   readonly isKept: boolean
-  /** The blob of a file that is whole. */
   readonly own: (file: FileHandle, digests: Digests) => Promise<DiskBlob>
   readonly remove: () => Promise<void>
 }
@@ -64,7 +62,6 @@ export class GrowingBlob {
     return this.#options.name
   }
 
-  /** The number of bytes that are in the file. */
   get size(): number {
     return this.#open?.writer.written ?? this.#size
   }
@@ -102,7 +99,6 @@ export class GrowingBlob {
     }
   }
 
-  /** Cuts the file. */
   async truncate(size: number): Promise<void> {
     await this.close()
     const file = await this.#openAgain()
@@ -153,7 +149,6 @@ export class GrowingBlob {
     await opened.file.close()
   }
 
-  /** Removes the file. */
   async discard(): Promise<void> {
     await this.close().catch(() => {
       // Bytes that the disk did not take are removed as well.
@@ -222,4 +217,45 @@ export function newBlobName(): string {
 export function uploadTooLarge(maxBytes: number): DomainError {
   const message = `Cannot keep the upload: at most ${maxBytes} bytes are taken`
   return new DomainError('UPLOAD_TOO_LARGE', message)
+}
+
+const READ_BYTES: number = MIB / 4
+
+interface HashFileOptions {
+  readonly size: number
+  readonly signal?: AbortSignal
+}
+
+/** Hashes a file. @throws {DomainError} `BLOB_GONE` when it becomes shorter; `signal.reason`. */
+export async function hashFile(
+  file: FileHandle,
+  hasher: FileHasher,
+  options: HashFileOptions,
+): Promise<Digests> {
+  return (await hashBeginning(file, hasher, options)).finish()
+}
+
+/** Hashes the first bytes of a file that may get more. @throws As {@link hashFile}. */
+export async function hashBeginning(
+  file: FileHandle,
+  hasher: FileHasher,
+  { size, signal }: HashFileOptions,
+): Promise<FileHash> {
+  const hash = hasher.start(file)
+  try {
+    const block = Buffer.allocUnsafeSlow(Math.min(READ_BYTES, size))
+    for (let position = 0; position < size; ) {
+      const length = Math.min(block.length, size - position)
+      const { bytesRead } = await file.read(block, 0, length, position)
+      signal?.throwIfAborted()
+      if (bytesRead === 0) throw gone('the file became shorter while it was read')
+      hash.add(block.subarray(0, bytesRead))
+      position += bytesRead
+      hash.reached(position)
+    }
+    return hash
+  } catch (error) {
+    await hash.abort()
+    throw error
+  }
 }

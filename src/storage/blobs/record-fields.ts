@@ -3,15 +3,12 @@
 import { OCTET_STREAM } from '../../core/media-type.ts'
 import { decodeNumber, decodeString, matching, type Decoder } from '../../lib/decoder.ts'
 
-/** How files of ours in `blobs/` are named. */
 export const BLOB_NAME: RegExp = /^[0-9a-f]{32}$/
 
 const DIGEST = /^[0-9a-f]{64}$/
 
-/** 64 lower-case hex digits. */
 export const decodeDigest: Decoder<string> = matchingText(DIGEST, '64 hex digits')
 
-/** The name of a file in `blobs/`. */
 export const decodeBlobName: Decoder<string> = matchingText(BLOB_NAME, 'a blob name')
 
 /** A number of up to 64 bits that is not negative, such as that of an inode, in decimal. */

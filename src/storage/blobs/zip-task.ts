@@ -16,7 +16,6 @@ export interface ZipTask {
 
 /** A file that is not empty, as it was while it was hashed. */
 export type ZippedFile = FileState['identity'] & {
-  /** The index of the file in the task. */
   readonly index: number
   /** Where its bytes begin in the archive. */
   readonly start: number
@@ -36,7 +35,6 @@ interface ZippedArchive {
 export interface ZipAnswer {
   readonly archive?: ZippedArchive
   readonly failure?: { readonly code: 'BLOB_GONE' | 'GROUP_TOO_LARGE'; readonly message: string }
-  /** The number of files that could not be read. */
   readonly unreadable: number
 }
 

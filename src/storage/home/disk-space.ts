@@ -7,14 +7,17 @@
  * @module
  */
 
-import { stat, statfs } from 'node:fs/promises'
+import { open, stat, statfs, unlink } from 'node:fs/promises'
 import { DomainError } from '../../core/domain-error.ts'
 import { KIB, MIB } from '../../core/limits.ts'
 import type { DiskRoom, Expendable, ReserveRoom } from '../../ports/disk-room.ts'
+import { join } from 'node:path'
+import { temporaryPath } from '../../lib/atomic-file.ts'
+import { within, type Clock } from '../../lib/clock.ts'
+import { codeOf, FULL_DISK_CODES, hasCode } from '../../lib/system-error.ts'
 
 /** The bytes that an upload may bring, from before its first one until it is stored or failed. */
 export interface Allowance extends DiskRoom {
-  /** The number of bytes that are allowed now. */
   readonly bytes: number
 
   /** Allows at least `bytes` in all. @throws {DomainError} `NO_SPACE`. */
@@ -203,4 +206,57 @@ export function createReserveRoom(
 
 function noSpace(): DomainError {
   return new DomainError('NO_SPACE', 'Cannot keep the file: the disk is too full')
+}
+
+/** However often it is asked, the disk writes and syncs one byte in this time. */
+const FRESH_MS = 10_000
+
+/** A disk that takes longer for a byte is as good as gone: that of a network, or one that fails. */
+const PATIENCE_MS = 5_000
+
+/** The disk of one folder. */
+export class DiskProbe {
+  readonly #folder: string
+  readonly #space: Pick<DiskSpace, 'reachable'>
+  readonly #clock: Clock
+  #asked = Number.NEGATIVE_INFINITY
+  #answer: Promise<string | undefined> = Promise.resolve(undefined)
+  #isUnderWay = false
+
+  constructor(folder: string, space: Pick<DiskSpace, 'reachable'>, clock: Clock) {
+    this.#folder = folder
+    this.#space = space
+    this.#clock = clock
+  }
+
+  /** Why the disk takes nothing, or no upload; `undefined` when it does. At most 10 s old. */
+  async trouble(): Promise<string | undefined> {
+    const now = this.#clock.monotonic()
+    // One at a time: each that hangs holds a thread of the pool.
+    if (!this.#isUnderWay && now - this.#asked >= FRESH_MS) {
+      this.#asked = now
+      this.#isUnderWay = true
+      this.#answer = this.#probe().finally(() => (this.#isUnderWay = false))
+    }
+    return within(this.#clock, PATIENCE_MS, this.#answer, 'the disk does not answer')
+  }
+
+  async #probe(): Promise<string | undefined> {
+    const path = temporaryPath(join(this.#folder, 'probe'))
+    try {
+      const file = await open(path, 'wx', 0o600)
+      try {
+        await file.write('.')
+        await file.sync()
+      } finally {
+        await file.close()
+        await unlink(path)
+      }
+      return (await this.#space.reachable()) > 0 ? undefined : 'the disk is too full for uploads'
+    } catch (error) {
+      if (hasCode(error, ...FULL_DISK_CODES)) return 'the disk is full'
+      if (hasCode(error, 'EROFS')) return 'the disk is read-only'
+      return `the disk cannot be written: the system says ${codeOf(error) ?? 'an unknown error'}`
+    }
+  }
 }

@@ -40,7 +40,6 @@ const RIGHTS_OF: Partial<Record<NodeJS.Platform, string>> = {
 const RIGHTS: string =
   RIGHTS_OF[process.platform] ?? 'this user may not use it; change its owner or mode'
 
-/** The reason for each code of a failed system call, with the remedy. */
 const REASONS: Readonly<Record<string, string>> = {
   EACCES: RIGHTS,
   EBUSY: 'another program has it open; end that, or keep it away from this folder',

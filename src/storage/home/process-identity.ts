@@ -25,7 +25,6 @@ const TRANSIENT_ID_FILE = '/run/machine-id'
 
 const MACHINE_ID = /^[0-9a-f]{32}\n?$/
 
-/** The purpose of the hashes, which goes into them. */
 const PURPOSE = 'clipgate: lock of a data directory'
 
 /** The most letters, digits, dots and dashes in the name of a machine. */
@@ -36,13 +35,11 @@ export interface ProcessIdentity {
   readonly pid: number
   /** The start of the process, in clock ticks since the boot. */
   readonly processStart: string | undefined
-  /** The id of the boot of the machine that the process belongs to. */
   readonly bootId: string | undefined
   /** The time of that boot in Unix seconds; it moves when the clock is set. */
   readonly bootTime: number | undefined
   /** `id:` and a hash of the id of the machine, or `host:` and a hash of its name. */
   readonly machine: string | undefined
-  /** The name of the machine, for people. */
   readonly host: string | undefined
 }
 

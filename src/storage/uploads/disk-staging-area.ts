@@ -359,7 +359,6 @@ export class DiskStagingArea implements StagingArea {
   }
 }
 
-/** Names an activation. */
 function keyOf(item: Parameters<DiskStagingArea['bind']>[2]): string {
   return `${item?.activatedAt} ${item?.contentId}`
 }
@@ -372,7 +371,6 @@ function batchOf({ source, member }: Upload): string {
   return `${source.deviceId} ${member?.batch}`
 }
 
-/** Where an upload waits, among those of its device. */
 function placeOf({ dataName, member }: Upload): string {
   return member === undefined ? `/${dataName}` : `${member.batch} ${member.number}`
 }

@@ -18,11 +18,9 @@ export interface LoadOptions {
   readonly takenBlobs: ReadonlySet<string>
   /** The devices whose uploads count. Without it everybody's do. */
   readonly devices?: Pick<DeviceRegistry, 'find' | 'list'> | undefined
-  /** The parts that the uploads work with. */
   readonly deps: UploadDeps
 }
 
-/** The uploads that were found. */
 interface LoadedUploads {
   /** Those that wait, in the order in which they came, and then those of which more may come. */
   readonly uploads: readonly Upload[]

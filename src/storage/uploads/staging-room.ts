@@ -27,10 +27,8 @@ interface StagingRoomOptions {
   readonly uploads: ReadonlySet<Upload>
 }
 
-/** The device that an upload is of, and its batch. */
 type Sender = Pick<UploadSource, 'deviceId' | 'member'>
 
-/** Bytes that an upload lacks. */
 interface Needs {
   readonly quota: number
   readonly disk: number
@@ -90,7 +88,6 @@ export class StagingRoom {
     return this.#turns.run(() => this.#makeRoom(share, needs))
   }
 
-  /** The bytes that devices have. */
   #held(): Shares {
     const shares = new Shares()
     for (const { source, held } of this.#options.uploads) shares.add(source.deviceId, held)
@@ -183,7 +180,6 @@ export class StagingRoom {
   }
 }
 
-/** The room of one upload while its bytes come. */
 class Share implements Allowance {
   readonly upload: Upload
   /** Resolves when it has given back what it does not need. */

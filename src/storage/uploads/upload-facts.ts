@@ -6,7 +6,6 @@ import { newBlobName } from '../blobs/growing-blob.ts'
 /** More than a device has under way of one name; keeps it from growing. */
 const MAX_REPLACED = 16
 
-/** Where an upload is in its life. */
 export type UploadState =
   | 'coming' // Its file is made or written.
   | 'resting' // More is to come, and nobody writes.

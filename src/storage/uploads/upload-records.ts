@@ -14,13 +14,15 @@ import { isTemporaryName, replaceFile } from '../../lib/atomic-file.ts'
 import {
   decodeBoolean,
   decodeNumber,
+  type Decoder,
   decodeString,
+  defineJsonFile,
+  type JsonFile,
   matching,
+  NewerVersionError,
   objectOf,
   optional,
-  type Decoder,
 } from '../../lib/decoder.ts'
-import { defineJsonFile, NewerVersionError, type JsonFile } from '../../lib/json-file.ts'
 import { describeFailure } from '../../lib/describe-failure.ts'
 import { codeOf } from '../../lib/system-error.ts'
 import type { Logger } from '../../ports/logger.ts'
@@ -39,7 +41,6 @@ import {
 /** Disks write sectors of this many bytes as a whole, or not at all. */
 const SECTOR_BYTES = 512
 
-/** The fields of every record. */
 interface UploadRecord {
   readonly deviceId: string
   /** Digest of the password hash that the device had. Earlier versions wrote none. */
@@ -49,11 +50,9 @@ interface UploadRecord {
   readonly sequence: number
   /** The boot of the machine in which the record was written, where that can be told. */
   readonly bootId?: string | undefined
-  /** The place in a batch, for uploads of one. */
   readonly member?: BatchMember | undefined
 }
 
-/** A kind of records. */
 interface RecordKind<Fields> {
   readonly text: JsonFile<Fields>
   /** The end of the names of its files, without a dot. */
@@ -99,13 +98,11 @@ const decodeRecord: Decoder<StagingRecord> = objectOf({
   knownAs: optional(matching(decodeString, (text) => text === '' || isHash(text), 'a hash')),
 })
 
-/** The text of a record. */
 export const STAGING_RECORD: JsonFile<StagingRecord> = defineJsonFile({
   version: 1,
   decode: decodeRecord,
 })
 
-/** The records of staged uploads. */
 export const STAGED: RecordKind<StagingRecord> = { text: STAGING_RECORD, extension: 'json' }
 
 /** An upload that is not complete, as it is described beside the bytes that have come. */
@@ -119,7 +116,6 @@ export interface PartialRecord extends UploadRecord {
   readonly synced?: number | undefined
 }
 
-/** The records of uploads that are not complete. */
 export const PARTIAL: RecordKind<PartialRecord> = {
   extension: 'partial',
   text: defineJsonFile({
@@ -308,14 +304,12 @@ export class OwnRecords {
     await this.#writing
   }
 
-  /** Removes the record of what has come. */
   async removePartial(): Promise<void> {
     await this.#writing.catch(() => undefined)
     if (this.hasPartial) await this.#folders.partial.remove(this.#name)
     this.hasPartial = false
   }
 
-  /** Removes all. */
   async remove(): Promise<void> {
     await this.removePartial()
     if (this.hasStaged) await this.#folders.staged.remove(this.#name)

@@ -38,7 +38,6 @@ export interface UploadDeps {
   readonly logger: Logger
   readonly ttlMs: number
   readonly maxFileBytes: number
-  /** Gives an upload room while its bytes come. */
   readonly openRoom: (upload: Upload) => Allowance
   /** Makes an upload the newest one. @returns Its number, greater than those of all others. */
   readonly number: (upload: Upload) => number
@@ -173,7 +172,6 @@ export class Upload extends UploadFacts implements PartialUpload {
     await this.#records.bindStaged()
   }
 
-  /** Hands it over to a document. */
   take(): TakenUpload {
     const { staged } = this
     if (staged === undefined) throw new Error('Cannot take an upload that does not wait')

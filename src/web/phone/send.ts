@@ -4,7 +4,7 @@
  * @module
  */
 
-import { batchHeaders, newBatch } from '../../client/batch.ts'
+import { batchHeaders, newBatch } from '../../client/upload.ts'
 import { ClientError, mayPass } from '../../client/client-error.ts'
 import { button, h, inOrder, setText } from '../shared/dom.ts'
 import { failureOf, type Failure } from '../shared/request.ts'
