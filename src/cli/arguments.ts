@@ -101,10 +101,7 @@ export function isOption(option: string): boolean {
 }
 
 /** Reads `--no-headless` as the flag `--headless`, switched off. */
-function resolveName(
-  name: string,
-  specs: Readonly<Record<string, OptionSpec>>,
-): { readonly name: string; readonly isOff: boolean } {
+function resolveName(name: string, specs: Readonly<Record<string, OptionSpec>>) {
   const positive = name.replace(/^no-/, '')
   const isOff = positive !== name && Object.hasOwn(specs, positive)
   return isOff && specs[positive]?.placeholder === undefined

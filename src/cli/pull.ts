@@ -100,10 +100,7 @@ async function pullBytes({ shell, args, client, document, file }: Pull): Promise
  * @returns The SHA-256 of what was sent: too late to take it back, but not to fail. `undefined`
  *   when the reader wanted no more.
  */
-async function sendTo(
-  stream: Screen,
-  body: AsyncIterable<Uint8Array>,
-): Promise<string | undefined> {
+async function sendTo(stream: Screen, body: AsyncIterable<Uint8Array>) {
   const hash = createHash('sha256')
   for await (const chunk of body) {
     hash.update(chunk)

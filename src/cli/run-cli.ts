@@ -60,12 +60,7 @@ async function dispatch([name, ...rest]: readonly string[], shell: Shell): Promi
   throw new UsageError([`Cannot run ${what}: there is no such command; ${hint}`])
 }
 
-async function run(
-  name: string,
-  command: Command,
-  rest: readonly string[],
-  shell: Shell,
-): Promise<number> {
+async function run(name: string, command: Command, rest: readonly string[], shell: Shell) {
   const settingOptions = command.settings === 'none' ? {} : SETTING_OPTIONS
   const parsed = parseArguments(rest, { ...settingOptions, ...command.options, ...HELP })
   if (parsed.flag('help')) {

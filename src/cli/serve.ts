@@ -111,11 +111,7 @@ function createWitness({ stdout, stderr }: Shell): Witness & Pick<Logger, 'happe
 }
 
 /** The very first start ends with something to scan. @returns Whether it was shown. */
-async function pairFirst(
-  { admin, warnings }: Daemon,
-  call: Invocation,
-  hints: readonly string[],
-): Promise<boolean> {
+async function pairFirst({ admin, warnings }: Daemon, call: Invocation, hints: readonly string[]) {
   if ((await admin.devices()).length > 0) return false
   const { pairAndShow } = await import('./pair.ts')
   const nothing = { label: undefined, username: undefined, password: undefined, url: undefined }
@@ -162,10 +158,7 @@ const OF_NPM = /[/\\]node_modules[/\\]\.bin[/\\]?$/
 const PLAIN = /^[\w@%+=:,./\\-]+$/
 
 /** Says how to call this program; `undefined` where a shell finds it by its name. */
-async function explainCall(
-  { where }: Pick<Shell, 'where'>,
-  program: string,
-): Promise<string | undefined> {
+async function explainCall({ where }: Pick<Shell, 'where'>, program: string) {
   const folders = (where.environment['PATH'] ?? '').split(delimiter)
   const lasting = folders.filter((folder) => !OF_NPM.test(folder)).join(delimiter)
   if ((await findProgram('clipgate', { PATH: lasting })) !== undefined) return undefined

@@ -82,10 +82,7 @@ function reachable(url: string, publicUrl: string | undefined): readonly string[
   return listAddresses([bound], readInterfaces(), publicUrl).map((address) => address.url)
 }
 
-function describeDaemon(
-  { running, version, pid, mode, startedAt }: DaemonStatus,
-  now: number,
-): string {
+function describeDaemon({ running, version, pid, mode, startedAt }: DaemonStatus, now: number) {
   if (!running) return `not running (clipgate ${version}); ${TO_START}`
   const since = startedAt === undefined ? '' : `, started ${formatAgo(startedAt, now)}`
   return `clipgate ${version}, ${mode ?? 'starting'}, process ${pid ?? 'unknown'}${since}`

@@ -166,11 +166,7 @@ function widths(cells: readonly (readonly string[])[]): readonly number[] {
 }
 
 /** Narrows the widest column that is not whole again and again until the table fits. */
-function fit(
-  natural: readonly number[],
-  columns: number,
-  isWhole: readonly boolean[],
-): readonly number[] {
+function fit(natural: readonly number[], columns: number, isWhole: readonly boolean[]) {
   const fitted = [...natural]
   for (let excess = excessOf(natural, columns); excess > 0; excess -= 1) {
     const widths = fitted.map((width, index) => (isWhole[index] ? 0 : width))

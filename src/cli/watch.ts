@@ -12,7 +12,7 @@ import { CommandError, type Invocation } from './command.ts'
 import { withInput } from './input.ts'
 import { describeTransfer, formatTime } from './words/quantities.ts'
 import { explainFailure } from './words/remedies.ts'
-import { columnsOf, complain, print, printJson, type Screen, type Shell } from './shell.ts'
+import { columnsOf, complain, print, printJson, type Shell } from './shell.ts'
 import { cut } from './text-table.ts'
 import { visible } from './visible.ts'
 
@@ -33,7 +33,7 @@ export async function runWatch(call: Invocation): Promise<number> {
   const { client, ownDataDir } = await withInput(shell, (input) => chooseClient(call, input))
   const end = listenForEnd(shell)
   const { signal } = end
-  const line = shell.stderr.isTTY === true ? new TransferLine(shell) : undefined
+  const line = shell.stderr.isTTY === true ? createTransferLine(shell) : undefined
   const tellState = tellStates(shell)
   const onState = (state: WatchState): void => {
     line?.clear()
@@ -129,37 +129,33 @@ const ERASE = '\r\x1b[K'
  * How far the files are that are on their way to or from the daemon of this machine: a line at the
  * foot of a terminal that is written again and again.
  */
-class TransferLine {
-  readonly #screen: Screen
-  #shown = ''
+function createTransferLine({ stderr }: Pick<Shell, 'stderr'>) {
+  let shown = ''
 
-  constructor({ stderr }: Pick<Shell, 'stderr'>) {
-    this.#screen = stderr
+  function show(text: string): void {
+    if (text === shown) return
+    shown = text
+    // A line that is broken in two cannot be erased.
+    stderr.write(ERASE + cut(visible(text), (stderr.columns ?? 80) - 1))
   }
 
   /** Takes it away, so that something can be printed. It comes back by itself. */
-  clear(): void {
-    this.#show('')
+  function clear(): void {
+    show('')
   }
 
   /** Asks the daemon of a data directory once a second, until `signal` aborts. Never rejects. */
-  async follow(dataDir: string, signal: AbortSignal): Promise<void> {
+  async function follow(dataDir: string, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       // Whoever watches is told elsewhere that the daemon does not answer.
       const running = await openRunning(dataDir).catch(() => undefined)
       const { transfers = [] } = (await running?.status().catch(() => undefined)) ?? {}
-      if (!signal.aborted) this.#show(transfers.map(describeTransfer).join('; '))
+      if (!signal.aborted) show(transfers.map(describeTransfer).join('; '))
       // It rejects when it is aborted, and for nothing else.
       await sleep(PAUSE_MS, undefined, { signal }).catch(() => undefined)
     }
-    this.clear()
+    clear()
   }
 
-  #show(text: string): void {
-    if (text === this.#shown) return
-    this.#shown = text
-    // A line that is broken in two cannot be erased.
-    const width = (this.#screen.columns ?? 80) - 1
-    this.#screen.write(ERASE + cut(visible(text), width))
-  }
+  return { clear, follow }
 }

@@ -67,12 +67,7 @@ const decodeProblem = objectOf({
 
 /** Makes the client of a running daemon. */
 export function createAdminClient(address: ControlAddress): RunningDaemon {
-  async function call<Value>(
-    method: string,
-    path: string,
-    decode: Decoder<Value>,
-    body?: unknown,
-  ): Promise<Value> {
+  async function call<Value>(method: string, path: string, decode: Decoder<Value>, body?: unknown) {
     try {
       const { status, text } = await sendAgain(address, { method, path, body })
       const value = parse(text)

@@ -175,11 +175,7 @@ function toPairing(
  *
  * @throws {LinkError}
  */
-function checkLinkable(
-  url: string,
-  username: string | undefined,
-  password: string | undefined,
-): void {
+function checkLinkable(url: string, username: string | undefined, password: string | undefined) {
   const isUsable = username !== undefined && /^[A-Za-z][A-Za-z0-9_]{5,31}$/.test(username)
   // Whether the name will do is for the registry to say; here only lengths count.
   const user = isUsable ? username : LONGEST_USERNAME

@@ -187,10 +187,7 @@ function isTooNear(host: string): boolean {
 }
 
 /** Where the gateway is bound to that a phone may reach, the best first. */
-function reachableAt(
-  bound: readonly HostPort[],
-  interfaces: NetworkInterfaces,
-): readonly HostPort[] {
+function reachableAt(bound: readonly HostPort[], interfaces: NetworkInterfaces) {
   const named = bound.filter(({ host }) => !isWildcardHost(host) && !isTooNear(host))
   const wildcards = bound.filter(({ host }) => isWildcardHost(host))
   const addresses = wildcards.length === 0 ? [] : usefulAddresses(interfaces)

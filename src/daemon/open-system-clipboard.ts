@@ -57,11 +57,7 @@ export async function openSystemClipboard(
 }
 
 /** A headless daemon never loads any of them. */
-async function openKind(
-  kind: ClipboardKind,
-  options: AdapterOptions,
-  env: NodeJS.ProcessEnv,
-): Promise<SystemClipboard> {
+async function openKind(kind: ClipboardKind, options: AdapterOptions, env: NodeJS.ProcessEnv) {
   switch (kind) {
     case 'x11': {
       const { X11Clipboard } = await import('../desktop/x11/x11-clipboard.ts')

@@ -5,7 +5,6 @@ import { OWNER_ID } from '../core/owner.ts'
 import { ClipboardPause, PAUSE_FILE } from '../desktop/clipboard-pause.ts'
 import { ClipboardReconciler } from '../desktop/clipboard-reconciler.ts'
 import { PatientClipboard } from '../desktop/patient-clipboard.ts'
-import type { Arrivals } from '../desktop/notifications/arrivals.ts'
 import type { CopyLimits } from '../desktop/read-copy.ts'
 import { ReceivedFolder } from '../desktop/received-folder.ts'
 import { FileSaves } from '../inbound/file-saves.ts'
@@ -160,10 +159,7 @@ function nameDesktop({
   return [platform, ...names].join(' ')
 }
 
-async function openArrivals(
-  { clock, logger }: Station,
-  { notifyArrivals, receivedDir }: Settings,
-): Promise<Arrivals | undefined> {
+async function openArrivals({ clock, logger }: Station, { notifyArrivals, receivedDir }: Settings) {
   if (notifyArrivals === 'off') return undefined
   // Nobody else needs to load it.
   const { Arrivals, canShowArrivals } = await import('../desktop/notifications/arrivals.ts')

@@ -14,8 +14,9 @@ const GRACE_MS = 30_000
 const LEAST_BYTES_PER_SECOND: number = MIB / 16
 
 /**
- * A transfer begins now. @returns Checks its pace after so many bytes in all; it throws an `Error`
- *   for people when that is too slow.
+ * Begins a transfer.
+ *
+ * @returns Checks the pace after a number of bytes in all; throws an `Error` for people.
  */
 export function startPace(clock: Clock): (received: number) => void {
   const startedAt = clock.monotonic()

@@ -225,11 +225,7 @@ export async function tryClipboard(
 }
 
 /** Reads what X11 programs read as a program of the Wayland desktop would, where that is one. */
-async function readThroughWayland(
-  content: OfferedContent,
-  came: string,
-  { environment }: Machine,
-): Promise<Verdict> {
+async function readThroughWayland(content: OfferedContent, came: string, { environment }: Machine) {
   if ((environment['WAYLAND_DISPLAY'] ?? '') === '') return fine(came)
   const env = toolEnvironment(environment)
   if ((await findProgram('wl-paste', env)) === undefined) {

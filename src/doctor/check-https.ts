@@ -142,11 +142,7 @@ function judgeDates(dates: Dates, now: number, fix: string): readonly Verdict[] 
   return [hint(`the certificate ends in ${countOf(days, 'day')}, and nobody has renewed it`, fix)]
 }
 
-function judgeNames(
-  situation: Situation,
-  source: TlsStatus['source'],
-  urls: readonly string[],
-): readonly Verdict[] {
+function judgeNames(situation: Situation, source: TlsStatus['source'], urls: readonly string[]) {
   const bound = secureAddresses(situation)
   const here = listAddresses(bound, situation.machine.interfaces(), undefined)
   const others = here.filter(({ url, kind }) => kind !== 'loopback' && !urls.includes(url))

@@ -59,10 +59,7 @@ export async function readSituation(
   }
 }
 
-async function findDaemon(
-  settings: Settings,
-  logger: Logger,
-): Promise<AnsweringDaemon | undefined> {
+async function findDaemon(settings: Settings, logger: Logger) {
   const holder = await readLockHolder(settings.dataDir)
   if (holder === undefined) return undefined
   if (holder.control === undefined) {

@@ -16,7 +16,7 @@ import { UnusableYet } from '../clipboard-errors.ts'
 import {
   formatWaylandMessage,
   parseAnnouncedInterface,
-  WaylandMessageSplitter,
+  splitWaylandMessages,
 } from './wayland-messages.ts'
 
 interface AskingOptions {
@@ -115,10 +115,7 @@ export async function mayHideFromX11(
 }
 
 /** The names of everything that the compositor offers. */
-async function readInterfaces(
-  path: string,
-  { clock, signal }: AskingOptions,
-): Promise<ReadonlySet<string>> {
+async function readInterfaces(path: string, { clock, signal }: AskingOptions) {
   const interfaces = new Set<string>()
   const socket = connect(path)
   let cancelTimeout: () => void = () => undefined
@@ -128,7 +125,7 @@ async function readInterfaces(
       signal?.throwIfAborted()
       onAbort = () => reject(signal?.reason)
       signal?.addEventListener('abort', onAbort)
-      const splitter = new WaylandMessageSplitter(({ object, opcode, body }) => {
+      const push = splitWaylandMessages(({ object, opcode, body }) => {
         if (opcode !== FIRST_EVENT) return
         if (object === REGISTRY) interfaces.add(parseAnnouncedInterface(body) ?? '')
         // The compositor answers in order: everything was announced before.
@@ -137,7 +134,7 @@ async function readInterfaces(
       })
       socket.on('data', (chunk) => {
         try {
-          splitter.push(chunk)
+          push(chunk)
         } catch (error) {
           reject(error)
         }

@@ -21,29 +21,27 @@ const HEADER_BYTES = 8
 const WORD_BYTES = 4
 const IS_LITTLE = endianness() === 'LE'
 
-/** Cuts bytes into messages, however they arrive. */
-export class WaylandMessageSplitter {
-  readonly #onMessage: (message: WaylandMessage) => void
-  /** Never longer than one message, which is 64 KiB at most, and one chunk. */
-  #rest: Uint8Array = new Uint8Array(0)
-
-  constructor(onMessage: (message: WaylandMessage) => void) {
-    this.#onMessage = onMessage
-  }
-
-  /** @throws {Error} When the bytes are no messages. */
-  push(chunk: Uint8Array): void {
-    let rest: Uint8Array = Buffer.concat([this.#rest, chunk])
+/**
+ * Cuts bytes into messages, however they arrive.
+ *
+ * @returns Takes the next bytes; throws an `Error` when they are no messages.
+ */
+export function splitWaylandMessages(
+  onMessage: (message: WaylandMessage) => void,
+): (chunk: Uint8Array) => void {
+  // Never longer than one message, which is 64 KiB at most, and one chunk.
+  let rest: Uint8Array = new Uint8Array(0)
+  return (chunk) => {
+    rest = Buffer.concat([rest, chunk])
     while (rest.length >= HEADER_BYTES) {
       const word = readWord(rest, WORD_BYTES)
       const [size, opcode] = [word >>> 16, word & 0xffff]
       if (size < HEADER_BYTES) throw new Error('Cannot read a Wayland message: it has no size')
       if (rest.length < size) break
       const body = rest.subarray(HEADER_BYTES, size)
-      this.#onMessage({ object: readWord(rest, 0), opcode, body })
+      onMessage({ object: readWord(rest, 0), opcode, body })
       rest = rest.subarray(size)
     }
-    this.#rest = rest
   }
 }
 

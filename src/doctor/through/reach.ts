@@ -118,11 +118,7 @@ async function tryConnect(visit: Visit, address: string): Promise<Attempt> {
 }
 
 /** @returns What went wrong instead. */
-async function waitFor(
-  visit: Visit,
-  socket: Socket,
-  event: 'connect' | 'secureConnect',
-): Promise<string | undefined> {
+async function waitFor(visit: Visit, socket: Socket, event: 'connect' | 'secureConnect') {
   const outcome = new Promise<string>((done) => {
     socket.once(event, () => done(''))
     socket.on('error', (error) => done(`fails with ${codeOf(error) ?? error.name}`))
@@ -133,10 +129,7 @@ async function waitFor(
 }
 
 /** `undefined` when it takes too long: a resolver cannot be told to stop. */
-async function within<Value>(
-  { patience, signal }: Visit,
-  work: Promise<Value>,
-): Promise<Value | undefined> {
+async function within<Value>({ patience, signal }: Visit, work: Promise<Value>) {
   const done = new AbortController()
   const either = AbortSignal.any([signal, done.signal])
   const late = delay(patience.connectMs, undefined, { signal: either }).catch(() => undefined)

@@ -4,7 +4,7 @@ import {
   formatWaylandMessage,
   formatWords,
   parseAnnouncedInterface,
-  WaylandMessageSplitter,
+  splitWaylandMessages,
   type WaylandMessage,
 } from '../../../src/desktop/wayland/wayland-messages.ts'
 import fc, { forAll } from '../../support/property.ts'
@@ -12,10 +12,10 @@ import { announcement } from './support/fake-wayland.ts'
 
 function split(chunks: readonly Uint8Array[]): WaylandMessage[] {
   const messages: WaylandMessage[] = []
-  const splitter = new WaylandMessageSplitter(({ object, opcode, body }) => {
+  const push = splitWaylandMessages(({ object, opcode, body }) => {
     messages.push({ object, opcode, body: Uint8Array.from(body) })
   })
-  for (const chunk of chunks) splitter.push(chunk)
+  for (const chunk of chunks) push(chunk)
   return messages
 }
 

@@ -9,7 +9,7 @@ import type { TestContext } from 'node:test'
 import {
   formatWaylandMessage,
   formatWords,
-  WaylandMessageSplitter,
+  splitWaylandMessages,
 } from '../../../../src/desktop/wayland/wayland-messages.ts'
 import { Mailbox } from '../../../support/mailbox.ts'
 import { temporaryFolder } from '../../../support/temporary-folder.ts'
@@ -61,10 +61,10 @@ export function announcement(interfaces: readonly string[]): Uint8Array {
 }
 
 function answer(socket: Socket, interfaces: readonly string[]): void {
-  const splitter = new WaylandMessageSplitter(({ object, opcode }) => {
+  const push = splitWaylandMessages(({ object, opcode }) => {
     if (object === 1 && opcode === SYNC) socket.write(announcement(interfaces))
   })
-  socket.on('data', (chunk) => splitter.push(chunk))
+  socket.on('data', (chunk) => push(chunk))
 }
 
 function globalEvent(name: number, interfaceName: string): Uint8Array {
