@@ -29,7 +29,7 @@ import type { StagingArea } from '../ports/staging-area.ts'
 import type { ChangeHub } from './change-hub.ts'
 import type { FileSaves } from './file-saves.ts'
 import { RememberedMd5 } from './remembered-md5.ts'
-import { findMeant, type NamedBytes } from './find-meant.ts'
+import { deviceOf, findMeant, type NamedBytes } from './find-meant.ts'
 import {
   aliasesOf,
   describeItem,
@@ -350,5 +350,5 @@ function queueOf(deviceId: string): string {
 }
 
 function toSender(origin: Origin): Sender {
-  return { kind: origin.kind, deviceId: origin.kind === 'clipboard' ? undefined : origin.deviceId }
+  return { kind: origin.kind, deviceId: deviceOf(origin) }
 }

@@ -8,7 +8,7 @@ import { isHash, type ItemType, matchesHash } from '../core/item.ts'
 import { MIB } from '../core/limits.ts'
 import { classifyMediaType, isImageType } from '../core/media-type.ts'
 import type { Blob, HashedBlob } from '../ports/blob.ts'
-import type { InboundItem } from '../ports/inbound-pipeline.ts'
+import type { BatchBytes, InboundItem, Origin } from '../ports/inbound-pipeline.ts'
 import type { LatestItem, StoredItem } from '../ports/latest-item.ts'
 
 /** Hex digits of an MD5. */
@@ -67,14 +67,11 @@ export function findMeant(
   md5Of: (blob: Blob) => string | undefined,
 ): Meant {
   if (inbound.origin.kind === 'peer') return findRenamed(inbound, latest)
-  const { hash, bytes } = inbound
+  const { hash, bytes, origin } = inbound
   const stored = [latest.current, latest.binary].filter((candidate) => candidate !== undefined)
   if (bytes.kind === 'batch') {
     // The answer to the first such document was lost.
-    const made = stored.find(
-      ({ item, blob }) =>
-        item.batch === bytes.batch && (blob?.members?.length ?? 1) === bytes.numbers.length,
-    )
+    const made = stored.find((candidate) => isMadeOf(candidate, bytes, deviceOf(origin)))
     if (made === undefined) throw nothingStaged()
     return { kind: 'known', stored: made }
   }
@@ -90,6 +87,22 @@ export function findMeant(
     if (md5 === hash.toLowerCase()) return { kind: 'known', stored: named }
   }
   throw nothingStaged()
+}
+
+function isMadeOf(
+  { item, blob }: StoredItem,
+  { batch, numbers }: BatchBytes,
+  deviceId: string | undefined,
+): boolean {
+  if (item.batch !== batch) return false
+  const { uploads } = item
+  if (uploads === undefined) return (blob?.members?.length ?? 1) === numbers.length
+  return uploads.deviceId === deviceId && uploads.numbers.join() === numbers.join()
+}
+
+/** The device that an item comes from, or that pushed it to the member that it comes from. */
+export function deviceOf(origin: Origin): string | undefined {
+  return origin.kind === 'clipboard' ? undefined : origin.deviceId
 }
 
 /**

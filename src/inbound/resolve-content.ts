@@ -28,6 +28,7 @@ import type { BatchBytes, InboundItem } from '../ports/inbound-pipeline.ts'
 import type { LatestItem } from '../ports/latest-item.ts'
 import type { StagingArea, TakenUpload } from '../ports/staging-area.ts'
 import {
+  deviceOf,
   findByContent,
   mayBeMd5,
   nameOf,
@@ -152,7 +153,7 @@ async function fromBatch(
   deps: ResolveDeps,
 ): Promise<NewContent | undefined> {
   const { staging, blobs, clock, signal } = deps
-  const deviceId = inbound.origin.kind === 'clipboard' ? undefined : inbound.origin.deviceId
+  const deviceId = deviceOf(inbound.origin)
   const uploads = deviceId === undefined ? undefined : staging.takeBatch(deviceId, batch, numbers)
   if (uploads === undefined) return undefined
   try {
@@ -211,10 +212,11 @@ async function takeUpload(
   deps: Pick<ResolveDeps, 'staging' | 'latest' | 'md5Of'>,
 ): Promise<TakenUpload | undefined> {
   const { origin, bytes } = inbound
-  if (origin.kind === 'clipboard' || origin.deviceId === undefined) return undefined
+  const deviceId = deviceOf(origin)
+  if (deviceId === undefined) return undefined
   const kept = bytes.kind === 'staged' ? bytes.kept : undefined
   for (const name of new Set([nameOf(inbound), kept?.dataName ?? nameOf(inbound)])) {
-    const upload = deps.staging.take(origin.deviceId, name)
+    const upload = deps.staging.take(deviceId, name)
     if (upload === undefined) continue
     let isTaken = false
     try {
@@ -312,8 +314,14 @@ export async function describeItem(
     ...(groupHash === undefined || type !== 'Group' ? {} : { groupHash }),
     aliases: [],
     activatedAt,
-    ...(inbound.bytes.kind === 'batch' ? { batch: inbound.bytes.batch } : {}),
+    ...batchOf(inbound),
   }
+}
+
+function batchOf({ origin, bytes }: InboundItem): Pick<Item, 'batch' | 'uploads'> {
+  if (bytes.kind !== 'batch') return {}
+  const { batch, numbers } = bytes
+  return { batch, uploads: { deviceId: deviceOf(origin), numbers } }
 }
 
 /**

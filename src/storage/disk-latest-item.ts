@@ -15,6 +15,7 @@ import {
   ITEM_TYPES,
   jsonLengthOf,
   type Sender,
+  type Uploads,
 } from '../core/item.ts'
 import { MAX_METADATA_BYTES, MAX_NAME_TEXT_BYTES } from '../core/limits.ts'
 import { writeFileAtomically } from '../lib/atomic-file.ts'
@@ -310,6 +311,11 @@ const decodeSender: Decoder<Sender> = objectOf({
   deviceId: optional(decodeString),
 })
 
+const decodeUploads: Decoder<Uploads> = objectOf({
+  deviceId: optional(decodeString),
+  numbers: arrayOf(decodeCount),
+})
+
 const decodeItem: Decoder<Item> = objectOf({
   type: oneOf(ITEM_TYPES),
   text: decodeString,
@@ -323,6 +329,7 @@ const decodeItem: Decoder<Item> = objectOf({
   aliases: arrayOf(decodeString),
   activatedAt: decodeNumber,
   batch: optional(matching(decodeString, isBatchId, 'a batch')),
+  uploads: optional(decodeUploads),
   stamp: optional(decodeStamp),
   sender: optional(decodeSender),
 })

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { pasteUntil } from '../desktop/x11/support/xclip.ts'
-import { startDaemonProcess } from '../support/daemon-process.ts'
+import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts'
 import { createPhone, readObject, type BatchFile } from '../support/phone.ts'
 import { sha256 } from '../support/hashes.ts'
 import { needs } from '../support/requirements.ts'
@@ -133,6 +133,61 @@ describe('files that a phone sends at once', () => {
       assert.deepEqual(await unzip(await one.download()), wanted)
     },
   )
+})
+
+describe('a document of a batch of which there is an item', () => {
+  // Protocol: When one of them is not there, the answer is 404
+  it('is 404 unless it is the one that made it, also after a restart', async (t) => {
+    const folder = await temporaryFolder(t)
+    const first = await startDaemonProcess(t, { ...HEADLESS, folder })
+    const devices = [await first.pair('One'), await first.pair('Two')] as const
+    const phone = createPhone(devices[0], first.ready.gateway)
+    const [single, group] = [newBatch(), newBatch()]
+    const asFile = { type: 'File', dataName: '' }
+    await phone.uploadBatch(single, FILES.slice(0, 3))
+    const of = (number: number, by = phone) => by.pushBatch(single, [number], asFile)
+    const statuses = [(await of(1)).status, (await of(2)).status, (await of(3)).status]
+    assert.deepEqual(statuses, [200, 404, 404])
+    assert.deepEqual(await phone.download(), photo('one'))
+
+    const asks = async (daemon: DaemonProcess): Promise<void> => {
+      const [one, two] = devices.map((device) => createPhone(device, daemon.ready.gateway))
+      assert.ok(one !== undefined && two !== undefined)
+      for (const [by, numbers] of [
+        [one, [3, 4]],
+        [one, [2, 1]],
+        [two, [1, 2]],
+        [two, [3, 4]],
+      ] as const) {
+        const answer = await by.pushBatch(group, numbers)
+        assert.deepEqual(
+          [answer.status, (await readObject(answer))['code']],
+          [404, 'NOTHING_STAGED'],
+          String(numbers),
+        )
+      }
+      assert.equal((await one.pushBatch(group, [1, 2])).status, 200)
+    }
+    await phone.uploadBatch(group, FILES.slice(0, 2))
+    assert.equal((await phone.pushBatch(group, [1, 2])).status, 200)
+    // One of two is here.
+    await phone.uploadBatch(group, FILES.slice(2, 3), 3)
+    await asks(first)
+    assert.equal(await first.stop(), 0)
+    const second = await startDaemonProcess(t, { ...HEADLESS, folder })
+    await asks(second)
+    assert.equal(await second.stop(), 0)
+
+    // Earlier versions kept the batch alone.
+    const path = join(folder, 'data', 'item.json')
+    const kept = JSON.parse(await readFile(path, 'utf8'))
+    delete kept.binary.item.uploads
+    await writeFile(path, `${JSON.stringify(kept)}\n`)
+    const third = await startDaemonProcess(t, { ...HEADLESS, folder })
+    const after = createPhone(devices[0], third.ready.gateway)
+    assert.equal((await after.pushBatch(group, [1, 2])).status, 200)
+    assert.equal((await after.pushBatch(group, [1, 2, 3])).status, 404)
+  })
 })
 
 describe('on a desktop, files that a phone sends at once', needs('Xvfb', 'xclip'), () => {
