@@ -12,16 +12,14 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { DomainError } from '../core/domain-error.ts'
 import { MIB } from '../core/limits.ts'
-import { PRIVATE_FILE_MODE } from '../lib/atomic-file.ts'
+import { defineJsonFile, NewerVersionError, PRIVATE_FILE_MODE } from '../lib/atomic-file.ts'
 import {
   arrayOf,
   decodeBoolean,
   decodeNumber,
   type Decoder,
   decodeString,
-  defineJsonFile,
   matching,
-  NewerVersionError,
   objectOf,
   oneOf,
 } from '../lib/decoder.ts'

@@ -1,6 +1,7 @@
 /**
  * Replaces small files: readers and crashes see old bytes or new ones, never a mixture. Folders
- * that it makes are there after a power cut.
+ * that it makes are there after a power cut. Some are one JSON object, and the version of its shape:
+ * what this version writes is taken, and everything else refused. Messages never quote a file.
  * @module
  */
 
@@ -9,7 +10,9 @@ import { constants } from 'node:fs'
 import { chmod, type FileHandle, link, mkdir, open, rename, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { decodeNumber, type Decoder, objectOf } from './decoder.ts'
 import { codeOf, hasCode } from './system-error.ts'
+import { parseJson } from './utf8.ts'
 
 /** Readable and writable by the owner only: what we keep is private. */
 export const PRIVATE_FILE_MODE = 0o600
@@ -243,4 +246,53 @@ export async function renameOver(
   await system.rename(from, to).catch((error: unknown) => {
     throw isHeld(error) ? new FileHeldError(error) : error
   })
+}
+
+/** The text of one kind of file. */
+export interface JsonFile<Value> {
+  /** The text of the file, with a line end. */
+  format(value: Value): string
+  /**
+   * Reads the text of a file.
+   *
+   * @throws {NewerVersionError} when a later version of this program wrote it.
+   * @throws {TypeError} saying what is wrong with it.
+   */
+  parse(text: string | Uint8Array): Value
+}
+
+/** A later version of this program wrote the file, and knows what to do with it. */
+export class NewerVersionError extends TypeError {
+  override readonly name = 'NewerVersionError'
+
+  constructor() {
+    super('a newer version of clipgate wrote it')
+  }
+}
+
+const decodeVersion = objectOf({ version: decodeNumber })
+
+/**
+ * Defines a kind of file.
+ *
+ * @param options.version The version that is written: a whole number from 1.
+ * @param options.reads The versions that can be read; only the one that is written, unless given.
+ */
+export function defineJsonFile<Value extends object>(options: {
+  readonly version: number
+  readonly reads?: readonly number[]
+  readonly decode: Decoder<Value>
+}): JsonFile<Value> {
+  const { version, reads = [version], decode } = options
+  const newest = Math.max(...reads)
+  return {
+    format: (value) => `${JSON.stringify({ version, ...value })}\n`,
+    parse(text) {
+      const value = parseJson(text)
+      const found = decodeVersion(value).version
+      if (reads.includes(found)) return decode(value)
+      if (found > newest) throw new NewerVersionError()
+      throw new TypeError(`"version" must be ${reads.join(' or ')}`)
+    },
+  }
 }

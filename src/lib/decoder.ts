@@ -4,13 +4,8 @@
  * A decoder returns what it was given, as its type, or throws a `TypeError` that says where and
  * what, and quotes nothing: values may be secrets. Unknown members are left out; `null` counts as
  * absent.
- *
- * Files of our own are such an object, and the version of its shape: what another version wrote is
- * refused.
  * @module
  */
-
-import { parseJson } from './utf8.ts'
 
 /**
  * Returns `value` as its type.
@@ -90,53 +85,4 @@ export function matching<Value>(
 
 function wrong(path = 'value', expected: string): TypeError {
   return new TypeError(`"${path}" must be ${expected}`)
-}
-
-/** The text of one kind of file. */
-export interface JsonFile<Value> {
-  /** The text of the file, with a line end. */
-  format(value: Value): string
-  /**
-   * Reads the text of a file.
-   *
-   * @throws {NewerVersionError} when a later version of this program wrote it.
-   * @throws {TypeError} saying what is wrong with it.
-   */
-  parse(text: string | Uint8Array): Value
-}
-
-/** A later version of this program wrote the file, and knows what to do with it. */
-export class NewerVersionError extends TypeError {
-  override readonly name = 'NewerVersionError'
-
-  constructor() {
-    super('a newer version of clipgate wrote it')
-  }
-}
-
-const decodeVersion = objectOf({ version: decodeNumber })
-
-/**
- * Defines a kind of file.
- *
- * @param options.version The version that is written: a whole number from 1.
- * @param options.reads The versions that can be read; only the one that is written, unless given.
- */
-export function defineJsonFile<Value extends object>(options: {
-  readonly version: number
-  readonly reads?: readonly number[]
-  readonly decode: Decoder<Value>
-}): JsonFile<Value> {
-  const { version, reads = [version], decode } = options
-  const newest = Math.max(...reads)
-  return {
-    format: (value) => `${JSON.stringify({ version, ...value })}\n`,
-    parse(text) {
-      const value = parseJson(text)
-      const found = decodeVersion(value).version
-      if (reads.includes(found)) return decode(value)
-      if (found > newest) throw new NewerVersionError()
-      throw new TypeError(`"version" must be ${reads.join(' or ')}`)
-    },
-  }
 }

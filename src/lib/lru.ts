@@ -11,10 +11,6 @@ export class Lru<Key, Value extends NonNullable<unknown>> {
     this.#capacity = capacity
   }
 
-  get size(): number {
-    return this.#entries.size
-  }
-
   /** Returns the value of `key`, which becomes the newest entry. */
   get(key: Key): Value | undefined {
     const value = this.#entries.get(key)

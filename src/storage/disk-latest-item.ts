@@ -18,15 +18,13 @@ import {
   type Uploads,
 } from '../core/item.ts'
 import { MAX_METADATA_BYTES, MAX_NAME_TEXT_BYTES } from '../core/limits.ts'
-import { writeFileAtomically } from '../lib/atomic-file.ts'
+import { defineJsonFile, NewerVersionError, writeFileAtomically } from '../lib/atomic-file.ts'
 import {
   arrayOf,
   decodeNumber,
   type Decoder,
   decodeString,
-  defineJsonFile,
   matching,
-  NewerVersionError,
   objectOf,
   oneOf,
   optional,

@@ -1,14 +1,7 @@
 /** The joined daemons in `peers.json`: their passwords too, and never a link. @module */
 
-import { writeFileAtomically } from '../lib/atomic-file.ts'
-import {
-  arrayOf,
-  type Decoder,
-  decodeString,
-  defineJsonFile,
-  objectOf,
-  optional,
-} from '../lib/decoder.ts'
+import { defineJsonFile, writeFileAtomically } from '../lib/atomic-file.ts'
+import { arrayOf, type Decoder, decodeString, objectOf, optional } from '../lib/decoder.ts'
 import type { JoinedPeer, PeerStore } from '../ports/peers.ts'
 import { toCorrupt, toDomainError } from './home/disk-errors.ts'
 import { readOwnFile } from './home/own-files.ts'

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { decodeNumber, defineJsonFile, NewerVersionError, objectOf } from '../../src/lib/decoder.ts'
+import { defineJsonFile, NewerVersionError } from '../../src/lib/atomic-file.ts'
+import { decodeNumber, objectOf } from '../../src/lib/decoder.ts'
 
 const file = defineJsonFile({
   version: 2,

@@ -18,9 +18,9 @@ it('Lru does what a list in the order of use does, and forgets everything when i
       const others = model.filter(([other]) => other !== key)
       model = [...others, [key, now] as const].slice(-capacity)
     }
-    assert.equal(lru.size, model.length)
+    assert.equal([...lru.entries()].length, model.length)
     for (const [key, value] of model) assert.equal(lru.get(key), value)
     lru.clear()
-    assert.equal(lru.size, 0)
+    assert.equal([...lru.entries()].length, 0)
   })
 })

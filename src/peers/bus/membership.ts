@@ -6,13 +6,8 @@
 
 import { randomBytes } from 'node:crypto'
 import { DomainError } from '../../core/domain-error.ts'
-import {
-  arrayOf,
-  decodeString,
-  defineJsonFile,
-  NewerVersionError,
-  objectOf,
-} from '../../lib/decoder.ts'
+import { defineJsonFile, NewerVersionError } from '../../lib/atomic-file.ts'
+import { arrayOf, decodeString, objectOf } from '../../lib/decoder.ts'
 import type { PrivateFile } from '../../ports/private-file.ts'
 import { MAX_ORIGINS, type KnownEpoch } from './replay-guard.ts'
 import { decodeEpoch, decodeOrigin } from './signal.ts'

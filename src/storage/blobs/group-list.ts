@@ -1,14 +1,8 @@
 /** The list of a Group: what an archive that is nowhere is put together from. @module */
 
 import { isDataName } from '../../core/item.ts'
-import {
-  arrayOf,
-  decodeString,
-  defineJsonFile,
-  matching,
-  objectOf,
-  optional,
-} from '../../lib/decoder.ts'
+import { defineJsonFile } from '../../lib/atomic-file.ts'
+import { arrayOf, decodeString, matching, objectOf, optional } from '../../lib/decoder.ts'
 import type { DiskBlob, FileIdentity } from './disk-blob.ts'
 import {
   decodeBlobName,

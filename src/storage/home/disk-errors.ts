@@ -1,7 +1,7 @@
 /** Turns failures of the disk, and of what it holds, into domain errors. @module */
 
 import { DomainError } from '../../core/domain-error.ts'
-import { NewerVersionError } from '../../lib/decoder.ts'
+import { NewerVersionError } from '../../lib/atomic-file.ts'
 import { FULL_DISK_CODES, hasCode, codeOf } from '../../lib/system-error.ts'
 
 /** The disk takes nothing until it is mended: read-only, taken from this user, or broken. */

@@ -10,16 +10,19 @@ import { createHash } from 'node:crypto'
 import { readdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isBatchId, isDataName, isHash } from '../../core/item.ts'
-import { isTemporaryName, replaceFile } from '../../lib/atomic-file.ts'
+import {
+  defineJsonFile,
+  isTemporaryName,
+  type JsonFile,
+  NewerVersionError,
+  replaceFile,
+} from '../../lib/atomic-file.ts'
 import {
   decodeBoolean,
   decodeNumber,
   type Decoder,
   decodeString,
-  defineJsonFile,
-  type JsonFile,
   matching,
-  NewerVersionError,
   objectOf,
   optional,
 } from '../../lib/decoder.ts'
