@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { readFile, readdir, stat, writeFile } from 'node:fs/promises'
-import { Agent, get, type IncomingMessage } from 'node:http'
+import { readFile, readdir, stat } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { it } from 'node:test'
@@ -40,36 +39,6 @@ it('a headless daemon serves what a phone pushes, and survives being killed with
   assert.equal(await second.stop(), 0)
 })
 
-it('a headless daemon refuses a device right after rotate and revoke, and closes its connection', async (t) => {
-  const daemon = await startDaemonProcess(t, HEADLESS)
-  const device = await daemon.pair('Pixel')
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  t.after(() => agent.destroy())
-  const sockets = new Set<unknown>()
-  const status = ({ username, password }: typeof device) =>
-    new Promise<number | undefined>((resolve, reject) => {
-      const onResponse = (response: IncomingMessage): void => {
-        sockets.add(response.socket)
-        response.resume().on('end', () => resolve(response.statusCode))
-      }
-      get(
-        `${daemon.ready.gateway}/Sync.json`,
-        { agent, auth: `${username}:${password}` },
-        onResponse,
-      ).on('error', reject)
-    })
-
-  assert.equal(await status(device), 200)
-  const rotated: typeof device = JSON.parse(
-    (await daemon.run('rotate', device.username, '--json')).stdout,
-  )
-  assert.equal(await status(device), 401)
-  assert.equal(await status(rotated), 200)
-  await daemon.run('revoke', device.id)
-  assert.equal(await status(rotated), 401)
-  assert.equal(sockets.size, 3, 'a new one after each')
-})
-
 it('a headless daemon keeps everything in one private folder', async (t) => {
   const daemon = await startDaemonProcess(t, HEADLESS)
   const phone = await daemon.phone('Pixel')
@@ -88,21 +57,6 @@ it('a headless daemon keeps everything in one private folder', async (t) => {
     written.some((text) => text.includes(password)),
     false,
   )
-})
-
-it('a headless daemon does not start on files that it cannot read, names them and leaves them alone', async (t) => {
-  for (const name of ['devices.json', 'item.json']) {
-    for (const content of ['{"version":1', '{"version":99}', '[]']) {
-      const folder = await temporaryFolder(t)
-      const daemon = await startDaemonProcess(t, { ...HEADLESS, folder })
-      await daemon.stop()
-      const path = join(folder, 'data', name)
-      await writeFile(path, content)
-      const again = startDaemonProcess(t, { ...HEADLESS, folder })
-      await assert.rejects(again, new RegExp(name.replace('.', '\\.')))
-      assert.equal(await readFile(path, 'utf8'), content)
-    }
-  }
 })
 
 it('a headless daemon goes on headless, and says why, where there is no display', async (t) => {
