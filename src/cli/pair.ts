@@ -3,7 +3,7 @@
 import { fstatSync, type Stats } from 'node:fs'
 import { BASE_URL } from '../daemon/setting-kinds.ts'
 import { shortPageLink } from '../link/connect-link.ts'
-import type { Admin, Pairing } from '../ports/admin.ts'
+import type { Admin, DaemonStatus, Pairing } from '../ports/admin.ts'
 import {
   CommandError,
   Printing,
@@ -16,6 +16,7 @@ import { withInput } from './input.ts'
 import { drawFittingQr } from './qr.ts'
 import { decodeAs } from './setting-options.ts'
 import { columnsOf, complain, print, printJson, rowsOf, showsColours, type Shell } from './shell.ts'
+import { reachable } from './status.ts'
 import { wrap } from './text-table.ts'
 import { visible } from './visible.ts'
 
@@ -37,15 +38,29 @@ export async function runPair(call: SettingsInvocation): Promise<number> {
   if (isSecure && url !== undefined) throw new UsageError(['Cannot use --https with --url'])
   const request = { kind, label, username, password } as const
   await withAdmin(call, async (admin) => {
-    const base = isSecure ? await secureUrl(admin) : url
-    return pairAndShow(admin, { ...request, url: base }, call)
+    const status = await admin.status()
+    const base = isSecure ? secureUrl(status) : url
+    const hints = [...needsStart(status), ...(isSecure ? needsTrust(status) : [])]
+    return pairAndShow(admin, { ...request, url: base }, call, { hints })
   })
   return 0
 }
 
+/** Says what comes before a device can connect, if no daemon runs. */
+function needsStart({ running }: DaemonStatus): readonly string[] {
+  return running ? [] : ['Start clipgate first: clipgate serve']
+}
+
+/** Says what comes before a phone opens an https URL, if the authority is ours. */
+function needsTrust({ tls, listeners, settings }: DaemonStatus): readonly string[] {
+  const plain = listeners.find(({ name }) => name === 'gateway')?.urls ?? []
+  const [url] = plain.flatMap((bound) => reachable(bound, settings?.publicUrl))
+  if (tls?.fingerprint === undefined || url === undefined) return []
+  return [`Trust it first, on the phone: ${url}/phone/trust`]
+}
+
 /** The https URL that a phone may use. @throws {CommandError} when there is none. */
-async function secureUrl(admin: Pick<Admin, 'status'>): Promise<string> {
-  const { tls } = await admin.status()
+function secureUrl({ tls }: DaemonStatus): string {
   const [url] = tls?.urls ?? []
   if (url !== undefined) return url
   const reason =
@@ -59,10 +74,11 @@ async function secureUrl(admin: Pick<Admin, 'status'>): Promise<string> {
 export async function runRotate(call: SettingsInvocation): Promise<number> {
   checkQr(call)
   const [device = ''] = call.args.operands
-  const pairing = await withAdmin(call, async (admin) =>
-    admin.rotate((await findDevice(admin, device)).id),
-  )
-  const failure = await showOnce(call, pairing)
+  const { pairing, hints } = await withAdmin(call, async (admin) => {
+    const hints = needsStart(await admin.status())
+    return { hints, pairing: await admin.rotate((await findDevice(admin, device)).id) }
+  })
+  const failure = await showOnce(call, pairing, { hints })
   if (failure === undefined) return 0
   // The old password is gone for good: it was kept nowhere.
   const remedy = 'the old one fails already: rotate again'
@@ -180,7 +196,8 @@ async function showPairing(
 ): Promise<void> {
   const { username, password, url, link } = pairing
   const page = qr === 'link' ? undefined : pairing.page
-  const below = [page === undefined ? SCAN_LINK : SCAN_PAGE, ...hints]
+  const say = (text: string) => wrap(text, columnsOf(shell))
+  const below = [page === undefined ? SCAN_LINK : SCAN_PAGE, ...hints.flatMap(say)]
   const room = {
     columns: columnsOf(shell) ?? Number.POSITIVE_INFINITY,
     // The cursor has a row, too.
@@ -189,7 +206,6 @@ async function showPairing(
   const forPeer = pairing.kind === 'peer' && qr === undefined
   const texts = page === undefined ? [link] : [page, shortPageLink(url, username, password)]
   const isDrawn = showsColours(shell) && !forPeer
-  const say = (text: string) => wrap(text, columnsOf(shell))
   const code = isDrawn ? await drawFittingQr(texts, room) : undefined
   const lines = [
     `  device    ${visible(pairing.label)}`,

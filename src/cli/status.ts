@@ -76,7 +76,7 @@ function describeTls({ urls, notAfter, fingerprint, error }: TlsStatus): string 
 }
 
 /** Where devices find a listener that is bound to all addresses, as the panel has it. */
-function reachable(url: string, publicUrl: string | undefined): readonly string[] {
+export function reachable(url: string, publicUrl: string | undefined): readonly string[] {
   const bound = parseHostPort(new URL(url).host)
   if (bound === undefined || !isWildcardHost(bound.host)) return [url]
   return listAddresses([bound], readInterfaces(), publicUrl).map((address) => address.url)

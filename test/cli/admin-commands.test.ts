@@ -337,6 +337,32 @@ describe('clipgate pair, rotate and revoke', () => {
     )
   })
 
+  it('say below the code what has to be done first, in a window of 80 by 24', async (t) => {
+    const window = { columns: 80, rows: 24 }
+    const admin = await createFakeAdmin()
+    const stopped = await beside(t, withStatus(admin, { running: false }))
+    const start = /\nScan this .*\nStart clipgate first: clipgate serve\n$/
+    const { stdout } = await stopped(['pair', '--label', 'New'], window)
+    assert.match(readScreen(stdout.split('\n').slice(-24).join('\n')), /^http:/)
+    assert.match(stdout, start)
+    assert.match((await stopped(['rotate', 'New'], window)).stdout, start)
+
+    const url = 'https://192.168.1.20:42722'
+    const urls = ['http://192.168.1.20:42720']
+    const listeners = [{ name: 'gateway', urls, error: undefined }] as const
+    const dates = { notBefore: '2026-01-31T00:00:00.000Z', notAfter: '2027-01-31T00:00:00.000Z' }
+    const tls = { source: 'local', urls: [url], ...dates, error: undefined } as const
+    for (const fingerprint of ['AB:CD', undefined]) {
+      const status = { listeners, tls: { ...tls, fingerprint } } as const
+      const run = await beside(t, withStatus(admin, status))
+      const secure = (await run(['pair', '--https'], window)).stdout
+      assert.match(readScreen(secure.split('\n').slice(-24).join('\n')), /^https:/)
+      const [last] = secure.split('\n').slice(-2)
+      const trust = 'Trust it first, on the phone: http://192.168.1.20:42720/phone/trust'
+      assert.equal(last === trust, fingerprint !== undefined, last)
+    }
+  })
+
   it('show the code of the link when asked, for peers, and where there is no page', async (t) => {
     const rows = [
       { args: ['pair', '--qr', 'link'], hasPhonePage: true },
