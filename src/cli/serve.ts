@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:os'
 import { delimiter } from 'node:path'
+import type { HappeningKind } from '../core/happening.ts'
 import { startDaemon, type Daemon } from '../daemon/start-daemon.ts'
 import { createStreamLogger } from '../station/stream-logger.ts'
 import { takeSystemdNotifier } from '../daemon/systemd-notifier.ts'
@@ -42,7 +43,7 @@ async function runServe({ shell, args, settings }: SettingsInvocation): Promise<
   const isJson = args.flag('json')
   const signalled = listenForSignals()
   const isWatched = shell.stdout.isTTY === true && !isJson
-  const witness = isWatched ? createWitness(shell) : undefined
+  const witness = isWatched ? await createWitness(shell) : undefined
   const log = createStreamLogger(neverHolding(shell.stderr), settings.logLevel)
   const logger = { ...log, happened: witness?.happened }
   // A terminal is told in words when it is ready, and shown the code of what is paired.
@@ -93,14 +94,23 @@ function fitHints(columns = Number.POSITIVE_INFINITY): readonly string[] {
   return line.length < columns ? [line] : HINTS
 }
 
-/** Tells at the terminal what devices do: never content. */
-function createWitness({ stdout, stderr }: Shell): Witness & Pick<Logger, 'happened'> {
+type Watcher = Witness & Pick<Logger, 'happened'>
+
+/** Happenings by which an item becomes current. */
+const ITEMS: readonly HappeningKind[] = ['pushed', 'received', 'copied']
+
+/** Tells at the terminal what happens: never content. */
+async function createWitness({ stdout, stderr }: Shell): Promise<Watcher> {
+  const { sentenceOf } = await import('./words/happenings.ts')
   const terminal = neverHolding(stdout)
   const tell = (words: string) => terminal.write(`${visible(words)}\n`)
   return {
-    happened: ({ kind, label, address }) => {
-      if (kind !== 'connected') return false
-      tell(`${label} is connected (${address})`)
+    happened: (happening) => {
+      const { kind, label, address, by } = happening
+      // A start shows its code, and items are told below.
+      if (ITEMS.includes(kind) || by === 'start') return false
+      const isNew = kind === 'connected'
+      tell(isNew ? `${label} is connected (${address})` : sentenceOf(happening))
       return stderr.isTTY === true
     },
     sent: (label = 'Another computer', { type, dataName, size }) => {

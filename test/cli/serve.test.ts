@@ -330,6 +330,20 @@ describe('clipgate serve on a terminal', needs('script'), () => {
     await serve.stop()
   })
 
+  it('tells who came and went in words, not as a log has it', async (t) => {
+    const folder = await temporaryFolder(t)
+    const serve = watchServe(t, folder, 80, 24)
+    await serve.until(/Stop: Ctrl-C/)
+    const run = (...args: readonly string[]) =>
+      execute(process.execPath, [...PROGRAM, ...args], { env: isolatedEnvironment(folder) })
+    await run('pair', '--label', 'Second')
+    await run('revoke', 'Second')
+    const all = await serve.until(/^Second was removed with a command\r\n/m)
+    assert.match(all, /^Second was paired with a command\n/m)
+    assert.doesNotMatch(all, / info |did_/)
+    await serve.stop()
+  })
+
   it('serves on while the terminal is held, and then says how much it left out', async (t) => {
     const serve = watchServe(t, await temporaryFolder(t), 80, 24)
     const send = await connectTo(serve)
