@@ -151,10 +151,8 @@ export async function shareDesktop(
 }
 
 /** The display server, where there can be several. */
-function nameDesktop({
-  platform,
-  env,
-}: Pick<NodeJS.Process, 'platform' | 'env'> = process): string {
+function nameDesktop(): string {
+  const { platform, env } = process
   const names = [env['WAYLAND_DISPLAY'], env['DISPLAY']].filter((name) => name !== undefined)
   return [platform, ...names].join(' ')
 }

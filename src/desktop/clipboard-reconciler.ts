@@ -198,11 +198,7 @@ export class ClipboardReconciler {
   }
 
   /** @throws {CopyTooLarge} When it is larger than what is shared. */
-  async #judge(
-    copied: CopiedContent | undefined,
-    signal: AbortSignal,
-    isHeldBack: boolean,
-  ): Promise<void> {
+  async #judge(copied: CopiedContent | undefined, signal: AbortSignal, isHeldBack: boolean) {
     if (copied === undefined || this.#isLeftOut(copied)) return this.#onNotShared()
     const echo = await this.#echoes.find(copied, signal)
     if (signal.aborted) return

@@ -224,11 +224,7 @@ export class ReceivedFolder {
   }
 
   /** The first number whose name is free, or the file that has the bytes already. */
-  async #firstFree(
-    name: string,
-    size: number,
-    sha256: string | undefined,
-  ): Promise<{ readonly number: number; readonly path: string; readonly isSame: boolean }> {
+  async #firstFree(name: string, size: number, sha256: string | undefined) {
     const alike: { readonly number: number; readonly path: string; readonly state: string }[] = []
     for (let number = 1; ; number += 1) {
       const path = join(this.path, numberedName(name, number))

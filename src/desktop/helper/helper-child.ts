@@ -29,12 +29,9 @@ export interface HelperCommand {
   readonly explain?: ((line: string) => string | undefined) | undefined
 }
 
-interface HelperChildOptions extends HelperCommand {
+interface HelperChildOptions extends HelperCommand, LineSplitterOptions {
   readonly clock: Clock
   readonly logger: Logger
-  readonly onLine: (line: Uint8Array) => void
-  /** A line was too long. */
-  readonly onRefused: () => void
   /** Called once. */
   readonly onEnded: (reason: string) => void
 }
@@ -66,8 +63,7 @@ export class HelperChild {
     const { command, args, env, name = command } = options
     const child = spawn(command, args, { env, stdio: 'pipe', windowsHide: true })
     this.#child = child
-    const { maxLineBytes, onLine, onRefused } = options
-    const lines = new LineSplitter({ maxLineBytes, onLine, onRefused })
+    const lines = new LineSplitter(options)
     child.stdout.on('data', (chunk: Buffer) => lines.push(chunk))
     const complaints = new LineSplitter({
       maxLineBytes: MAX_STDERR_LINE_BYTES,

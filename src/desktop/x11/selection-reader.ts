@@ -135,11 +135,7 @@ export class SelectionReader {
    * @param before How many bytes came before it.
    * @throws {CopyTooLarge} When they are more than `maxBytes` together.
    */
-  async #take(
-    property: number,
-    maxBytes: number,
-    before: number,
-  ): Promise<{ readonly type: number; readonly bytes: Buffer }> {
+  async #take(property: number, maxBytes: number, before: number) {
     const connection = this.#connection
     const parts: Buffer[] = []
     for (let offset = 0; ; ) {
