@@ -32,7 +32,7 @@ interface FileSavesDeps {
   readonly clock: Pick<Clock, 'after'>
   /** The disk that the bytes are on. */
   readonly storage: { freeBytes(): Promise<number> }
-  /** What waits leaves this much of it free. */
+  /** Bytes of it that files which wait leave free. */
   readonly minFreeBytes: number
   /** Runs work while nobody else changes the latest item. */
   readonly alone: (work: () => Promise<void>) => Promise<void>
@@ -87,7 +87,7 @@ export class FileSaves implements Expendable {
     return this.#underWay.size > 0
   }
 
-  /** What waits or was given up since the start, without names; `undefined` when all is saved. */
+  /** How many wait or were given up since the start, without names; `undefined` when all is saved. */
   get trouble(): string | undefined {
     const parts = [
       describeFailed([...this.#waiting.values()], 'not saved yet'),

@@ -12,6 +12,7 @@ import {
 } from '../support/daemon-process.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
+import { xclipCopy } from '../desktop/x11/support/xclip.ts'
 import { Xvfb } from '../support/xvfb.ts'
 import { mountSmallDisk, needsMount, setReadOnly } from '../storage/support/small-disk.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -27,7 +28,7 @@ import {
   startHeadless,
   startPaired,
 } from './support/subject.ts'
-import { inject, type Injection, needsTracing } from './support/trace.ts'
+import { inject, type Injection, needsTracing, STANDSTILL } from './support/trace.ts'
 import { MIB } from '../../src/core/limits.ts'
 
 const PAGE = 4096
@@ -528,4 +529,34 @@ describe('a daemon whose folders were made read-only', asNobody, () => {
     for (const path of folders) await chmod(path, 0o700)
     await recovers(subject)
   })
+})
+
+const needsShare = needsTracing.skip === false ? needs('Xvfb', 'xclip') : needsTracing
+
+describe('a desktop with files copied from a share that hangs', needsShare, () => {
+  for (const [what, downloads, calls] of [
+    ['a file that six ask for', 6, 'openat'],
+    ['a folder that one asks for', 1, 'statx'],
+  ] as const) {
+    it(`serves all else beside ${what}`, async (t) => {
+      const xvfb = await Xvfb.start(t)
+      const { display } = xvfb
+      const daemon = await startDaemonProcess(t, { main, env: { DISPLAY: display } })
+      const phone = await daemon.phone()
+      const share = await temporaryFolder(t)
+      const names = ['1', '2', '3', '4', '5']
+      for (const name of names) await writeFile(join(share, name), 'shared')
+      const copied = downloads === 1 ? share : join(share, '1')
+      await xclipCopy(t, display, `file://${copied}\r\n`, 'text/uri-list')
+      while ((await phone.document())['hasData'] !== true) continue
+      const paths = downloads === 1 ? names.map((name) => join(share, name)) : [copied]
+      const letGo = await inject(t, daemon.ready.pid, { calls, fault: STANDSTILL, paths })
+      const asked = Array.from({ length: downloads }, () => phone.download())
+      for (let look = 0; look < 20; look += 1) await phone.document()
+      assert.equal(await UPLOAD(phone), 200)
+      assert.equal(await TEXT(phone), 200)
+      await letGo()
+      for (const bytes of await Promise.all(asked)) assert.ok(bytes.includes('shared'))
+    })
+  }
 })

@@ -303,7 +303,7 @@ async function assertOnlyItemIsKept({ data }: Scene): Promise<void> {
 /** The pipeline stands still when the next item is written. */
 function holdPipeline(t: TestContext, { daemon, data }: Scene): Promise<() => Promise<void>> {
   const path = join(data, 'item.json')
-  return inject(t, daemon.ready.pid, { calls: 'link', fault: STANDSTILL, path })
+  return inject(t, daemon.ready.pid, { calls: 'link', fault: STANDSTILL, paths: [path] })
 }
 
 /** The other device has all that there is, and goes on with what it was doing. */

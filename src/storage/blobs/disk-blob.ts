@@ -3,6 +3,7 @@
 import { constants, type BigIntStats } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 import { DomainError } from '../../core/domain-error.ts'
+import { Semaphore } from '../../lib/semaphore.ts'
 import { codeOf, isShortage } from '../../lib/system-error.ts'
 import type { Digests, HashedBlob, OpenBlob } from '../../ports/blob.ts'
 import { isOpenedAt } from './without-links.ts'
@@ -59,9 +60,10 @@ export class DiskBlob implements HashedBlob {
   }
 
   async open(): Promise<OpenBlob> {
-    const file = await this.#openFile(READ_FLAGS)
+    const look = this.ownName === undefined ? lookAtUserFile : lookAtOnce
+    const file = await look(() => this.#openFile(READ_FLAGS))
     return {
-      read: (target, position) => this.#read(file, target, position),
+      read: (target, position) => look(() => this.#read(file, target, position)),
       close: () => file.close(),
     }
   }
@@ -117,6 +119,21 @@ export class DiskBlob implements HashedBlob {
     if (end === this.size && this.ownName === undefined) await this.#check(file)
     return Math.max(0, end - position)
   }
+}
+
+const userFiles = new Semaphore(2)
+
+/**
+ * Looks at a file of the user, two at a time: each look holds a thread of the process for as long
+ * as a share of the network hangs, and all uploads share four.
+ */
+export function lookAtUserFile<T>(look: () => Promise<T>): Promise<T> {
+  return userFiles.run(look)
+}
+
+/** Looks at a file of ours. */
+export function lookAtOnce<T>(look: () => Promise<T>): Promise<T> {
+  return look()
 }
 
 /** Opens a file in a folder of the user, but through no link. @throws {DomainError} `BLOB_GONE`. */

@@ -13,6 +13,8 @@ import type { Digests, HashedBlob, OpenBlob } from '../../ports/blob.ts'
 import {
   gone,
   isSameFile,
+  lookAtOnce,
+  lookAtUserFile,
   openCopiedFile,
   readFileState,
   toFileState,
@@ -20,6 +22,8 @@ import {
   type FileState,
 } from './disk-blob.ts'
 import { decodeGroupList, type GroupFile, type GroupList, type GroupMember } from './group-list.ts'
+
+type Look = typeof lookAtUserFile
 
 /** Files that are looked at side by side; more are not faster. */
 const LOOKS_AT_ONCE = 4
@@ -69,8 +73,9 @@ export class GroupBlob implements HashedBlob {
   async open(): Promise<OpenBlob> {
     const list = await this.#hold()
     try {
-      await checkAll(list.files)
-      return new GroupReader(list, () => this.#release())
+      const look = this.members === undefined ? lookAtUserFile : lookAtOnce
+      await checkAll(list.files, look)
+      return new GroupReader(list, look, () => this.#release())
     } catch (error) {
       this.#release()
       throw error
@@ -146,18 +151,18 @@ export class GroupBlob implements HashedBlob {
   }
 }
 
-async function checkAll(files: readonly GroupFile[]): Promise<void> {
+async function checkAll(files: readonly GroupFile[], look: Look): Promise<void> {
   // One iterator for all looks: each takes the next file.
   const queue = files.values()
-  const look = async (): Promise<void> => {
+  const lookAtNext = async (): Promise<void> => {
     for (const file of queue) {
-      const stats = await lstat(file.path, { bigint: true }).catch((error: unknown) => {
+      const stats = await look(() => lstat(file.path, { bigint: true })).catch((error: unknown) => {
         throw gone(`the system says ${codeOf(error)}`)
       })
       checkState(file, toFileState(stats))
     }
   }
-  await Promise.all(Array.from({ length: LOOKS_AT_ONCE }, look))
+  await Promise.all(Array.from({ length: LOOKS_AT_ONCE }, lookAtNext))
 }
 
 function checkState({ identity: known }: GroupFile, { isFile, identity }: FileState): void {
@@ -172,6 +177,7 @@ function checkState({ identity: known }: GroupFile, { isFile, identity }: FileSt
  */
 class GroupReader implements OpenBlob {
   readonly #list: GroupList
+  readonly #look: Look
   readonly #onClose: () => void
   /** Where the frame goes on at the start of each file. */
   readonly #framePositions: readonly number[]
@@ -180,8 +186,9 @@ class GroupReader implements OpenBlob {
   #isClosed = false
 
   /** @param onClose Called once. */
-  constructor(list: GroupList, onClose: () => void) {
+  constructor(list: GroupList, look: Look, onClose: () => void) {
     this.#list = list
+    this.#look = look
     this.#onClose = onClose
     let inFiles = 0
     this.#framePositions = list.files.map(({ start, identity }) => {
@@ -193,7 +200,7 @@ class GroupReader implements OpenBlob {
 
   /** Reads that come at once are answered one after the other. */
   read(target: Uint8Array, position: number): Promise<number> {
-    return this.#queue.run(() => this.#read(target, position))
+    return this.#queue.run(() => this.#look(() => this.#read(target, position)))
   }
 
   close(): Promise<void> {

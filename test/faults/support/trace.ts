@@ -16,8 +16,8 @@ export interface Injection {
   readonly calls: string
   /** What happens to them: `error=ENOSPC`, `signal=KILL:when=3`. */
   readonly fault: string
-  /** Only to those whose first path is this one. */
-  readonly path?: string
+  /** Only to those with one of these paths. */
+  readonly paths?: readonly string[]
 }
 
 /** A fault that lets a call stand still until the process is let go. */
@@ -27,9 +27,9 @@ export const STANDSTILL = 'delay_enter=1800000000'
 export function inject(
   t: TestContext,
   pid: number,
-  { calls, fault, path }: Injection,
+  { calls, fault, paths = [] }: Injection,
 ): Promise<() => Promise<void>> {
-  const only = path === undefined ? [] : ['-P', path]
+  const only = paths.flatMap((path) => ['-P', path])
   const rules = ['-e', `trace=${calls}`, '-e', `inject=${calls}:${fault}`]
   return trace(t, pid, ['-o', '/dev/null', ...only, ...rules])
 }
