@@ -456,6 +456,33 @@ describe('an archive of uploads', needs('python3'), () => {
     await assert.rejects(storage.restart(), { code: 'DATA_CORRUPT', message: /missing or cut off/ })
   })
 
+  it('is made beside a much larger one, for which it does not wait', async (t) => {
+    const { store, folder } = await openBlobStore(t)
+    const name = 'ab'.repeat(16)
+    await writeFile(join(folder, name), '')
+    const size = 2_000_000_000
+    await truncate(join(folder, name), size)
+    const digests = await digestsOf(Buffer.alloc(0))
+    const [film, photo] = [
+      await store.restore(name, { size, digests }),
+      await store.receive(streamOf('photo'), { maxBytes: 10 }),
+    ]
+    assert.ok(film)
+    const leaving = new AbortController()
+    const ended: string[] = []
+    await Promise.all([
+      store.bundle([{ dataName: 'film', blob: film }], leaving.signal).then(
+        () => ended.push('film'),
+        () => ended.push('film: left'),
+      ),
+      store.bundle([{ dataName: 'photo', blob: photo }], NEVER).then(({ blob }) => {
+        ended.push(`photo: ${blob.groupHash === groupHashOf({ photo: 'photo' })}`)
+        leaving.abort()
+      }),
+    ])
+    assert.deepEqual(ended, ['photo: true', 'film: left'])
+  })
+
   it('is not made of more bytes than one may have, and its uploads stay as they are', async (t) => {
     const storage = await openTestStorage(t, { limits: { maxFileBytes: 100 } })
     const blob = await storage.blobs.receive(streamOf('a'.repeat(90)), { maxBytes: 100 })

@@ -56,6 +56,9 @@ const LEAST_LOOK_MS = 10_000
 /** Archives that are looked into beside a larger one: that may take long. */
 const SMALL_BYTES: number = 4 * MIB
 
+/** Uploads that are put together beside larger ones: that takes a second or two. */
+const SMALL_BUNDLE_BYTES: number = 64 * MIB
+
 interface DiskBlobStoreOptions {
   readonly folder: string
   readonly space: DiskSpace
@@ -77,8 +80,8 @@ export interface KnownBlob {
 /** The blobs of a data directory. */
 export class DiskBlobStore implements BlobStore {
   readonly #options: DiskBlobStoreOptions
-  /** One archive of uploads is made at a time: each takes a worker. */
-  readonly #archives = new Semaphore(1)
+  /** One archive of uploads is made at a time, and a small one beside it: each takes a worker. */
+  readonly #archives = { small: new Semaphore(1), large: new Semaphore(1) }
   /** And one is read at a time: making one takes long for large files. */
   readonly #looks = { small: new Semaphore(1), large: new Semaphore(1) }
   readonly #synced = new WeakSet<DiskBlob | GroupBlob>()
@@ -150,7 +153,9 @@ export class DiskBlobStore implements BlobStore {
       throw new Error('Cannot keep a blob of another store')
     })
     const { maxGroupBytes: maxBytes } = this.#options
-    const blob = await this.#archives.run(
+    const size = members.reduce((sum, { blob }) => sum + blob.size, 0)
+    const queue = size <= SMALL_BUNDLE_BYTES ? this.#archives.small : this.#archives.large
+    const blob = await queue.run(
       () => bundleGroup(members, { signal, maxBytes, keep: (bytes) => this.#keep(bytes) }),
       signal,
     )
