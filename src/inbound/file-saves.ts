@@ -87,7 +87,7 @@ export class FileSaves implements Expendable {
     return this.#underWay.size > 0
   }
 
-  /** How many wait or were given up since the start, without names; `undefined` when all is saved. */
+  /** How many wait or were given up since the start, without names; `undefined` for none. */
   get trouble(): string | undefined {
     const parts = [
       describeFailed([...this.#waiting.values()], 'not saved yet'),

@@ -1,7 +1,7 @@
 /**
  * Replaces small files: readers and crashes see old bytes or new ones, never a mixture. Folders
- * that it makes are there after a power cut. Some are one JSON object, and the version of its shape:
- * what this version writes is taken, and everything else refused. Messages never quote a file.
+ * that it makes are there after a power cut. Some are one JSON object, and the version of its
+ * shape: what this version writes is taken, and everything else refused. Messages quote no file.
  * @module
  */
 

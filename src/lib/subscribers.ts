@@ -1,8 +1,8 @@
 /** Tells listeners that something changed, and not what. @module */
 
 /**
- * Calls code of a host: what it throws is a warning of its process, and no failure of the work under
- * way.
+ * Calls code of a host: what it throws is a warning of its process, and no failure of the work
+ * under way.
  */
 export function callHost<Value>(run: () => Value): Value | undefined {
   try {
