@@ -46,10 +46,6 @@ export interface Argon2PoolOptions {
   readonly room?: (() => MemoryRoom | undefined) | undefined
 }
 
-interface Waiting extends PendingJob {
-  stopWaiting: () => void
-}
-
 const nothing = (): void => undefined
 
 /** The jobs that wait for a thread. */
@@ -60,8 +56,8 @@ export class Argon2Pool {
   readonly #logger: Logger | undefined
   readonly #room: () => MemoryRoom | undefined
   readonly #threads: Argon2Threads
-  readonly #urgent: Waiting[] = []
-  readonly #waiting: VerificationQueue<Waiting>
+  readonly #urgent: PendingJob[] = []
+  readonly #waiting: VerificationQueue<PendingJob>
   #isClosed = false
   /** The damaged kernel was warned of. */
   #isTold = false
@@ -110,7 +106,7 @@ export class Argon2Pool {
   derive(job: Argon2Job, place: 'urgent' | Place): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) throw closedError()
-      const pending: Waiting = { owner: this, job, resolve, reject, stopWaiting: nothing }
+      const pending: PendingJob = { owner: this, job, resolve, reject, stopWaiting: nothing }
       if (this.#threads.run(pending)) return
       if (place === 'urgent') this.#urgent.push(pending)
       else this.#wait(pending, place)
@@ -151,7 +147,7 @@ export class Argon2Pool {
     this.#logger?.warn('Cannot use argon2-kernel.wasm: logins take longer', { reason })
   }
 
-  #wait(pending: Waiting, place: Place): void {
+  #wait(pending: PendingJob, place: Place): void {
     const isUsual = place.reservation?.isAtUsualNetwork === true
     const waitMs = isUsual ? MAX_KEPT_WAIT_MS : MAX_WAIT_MS
     pending.stopWaiting = this.#clock.after(waitMs, () => {
@@ -188,6 +184,8 @@ interface PendingJob {
   readonly job: Argon2Job
   readonly resolve: (tag: Uint8Array) => void
   readonly reject: (error: Error) => void
+  /** Ends the limit on waiting. */
+  stopWaiting: () => void
 }
 
 interface Thread {

@@ -41,11 +41,12 @@ const SMALL_BYTES: number = MIB
 /** The hashing of all files and long texts of a daemon. */
 export class FileHasher {
   readonly #shared: SharedThread
-  readonly #holder: Holder
+  /** Gone once it was called: each worker finds the same trouble. */
+  onTrouble: FileHasherOptions['onTrouble']
 
   constructor({ clock = systemClock, onTrouble }: FileHasherOptions = {}) {
-    this.#holder = { onTrouble }
-    this.#shared = SharedThread.join(clock, this.#holder)
+    this.onTrouble = onTrouble
+    this.#shared = SharedThread.join(clock, this)
   }
 
   /** Whether there is a worker now. */
@@ -72,20 +73,15 @@ export class FileHasher {
    * and goes on to its end otherwise.
    */
   async close(): Promise<void> {
-    await this.#shared.leave(this.#holder)
+    await this.#shared.leave(this)
   }
-}
-
-interface Holder {
-  /** Gone once it was called: each worker finds the same trouble. */
-  onTrouble: FileHasherOptions['onTrouble']
 }
 
 /** The one worker that all hashers of a program have in common. */
 class SharedThread {
   static readonly #of = perClock((clock) => new SharedThread(clock))
   readonly #clock: Clock
-  readonly #holders = new Set<Holder>()
+  readonly #holders = new Set<FileHasher>()
   #thread: Blake3Thread | undefined
   #jobs = 0
   #cancelIdle: () => void = () => undefined
@@ -94,7 +90,7 @@ class SharedThread {
     this.#clock = clock
   }
 
-  static join(clock: Clock, holder: Holder): SharedThread {
+  static join(clock: Clock, holder: FileHasher): SharedThread {
     const shared = SharedThread.#of(clock)
     shared.#holders.add(holder)
     return shared
@@ -104,7 +100,7 @@ class SharedThread {
     return this.#thread !== undefined
   }
 
-  async leave(holder: Holder): Promise<void> {
+  async leave(holder: FileHasher): Promise<void> {
     this.#holders.delete(holder)
     if (this.#holders.size > 0) return
     this.#cancelIdle()

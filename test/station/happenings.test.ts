@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { tell, type Happening } from '../../src/core/happening.ts'
-import { Happenings } from '../../src/station/happenings.ts'
+import { Happenings } from '../../src/station/stream-logger.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 
