@@ -208,7 +208,7 @@ describe('what has come of an upload', () => {
     for (const dataName of names) uploads.push(await begin(staging, `${dataName} `, { dataName }))
     if (process.platform === 'linux') {
       // Files are closed a moment after the next upload rests; a bounded number of looks.
-      for (let looks = 0; looks < 100 && (await openBlobs(storage)) > 32; looks++) await tick()
+      for (let looks = 0; looks < 10_000 && (await openBlobs(storage)) > 32; looks++) await tick()
       assert.equal(await openBlobs(storage), 32)
     }
     for (const upload of uploads) await append(upload, 'again')

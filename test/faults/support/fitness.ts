@@ -10,16 +10,10 @@ import { Socket } from 'node:net'
 import type { DaemonProcess, PairedDevice } from '../../support/daemon-process.ts'
 import { RawClient } from '../../support/raw-http.ts'
 import { authorizationOf } from './raw-device.ts'
-import { vitalsOf } from './vitals.ts'
+import { MAX_LOOKS, vitalsOf } from './vitals.ts'
 
 /** What the heap of a program that has worked is larger by, and workers that are not idle yet. */
 const MAX_GROWTH_MIB = 96
-
-/**
- * At the pace of the daemon: each look is a request. A client that sends what nobody wants is left
- * waiting for seconds, which are thousands of looks on a fast machine.
- */
-const MAX_LOOKS = 100_000
 
 export interface Patient {
   readonly daemon: DaemonProcess

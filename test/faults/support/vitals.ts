@@ -9,6 +9,12 @@ import type { TestContext } from 'node:test'
 import type { DaemonProcess } from '../../support/daemon-process.ts'
 import { without } from '../../support/requirements.ts'
 
+/**
+ * At the pace of the daemon: each look is a request. A client that sends what nobody wants is left
+ * waiting for seconds, which are thousands of looks on a fast machine.
+ */
+export const MAX_LOOKS: number = 100_000
+
 /** Options for tests that look at memory and descriptors. */
 export const needsProc: { readonly skip: string | false } = {
   skip: existsSync('/proc/self/clear_refs') ? false : 'skipped: needs Linux',
@@ -54,7 +60,7 @@ export function vitalsOf({ ready, folder }: DaemonProcess) {
         readDescriptors() <= descriptors &&
         (uploads === undefined || readUploads().join() === uploads.join())
       // Each answer comes after all that the daemon was told before.
-      for (let looks = 0; looks < 5000 && !fits(); looks++) await isWell(ready.gateway)
+      for (let looks = 0; looks < MAX_LOOKS && !fits(); looks++) await isWell(ready.gateway)
       const open = readDescriptors()
       assert.ok(open <= descriptors, `${open} of ${descriptors}`)
       if (uploads !== undefined) assert.deepEqual(readUploads(), uploads)

@@ -6,6 +6,7 @@
 import { mkdir, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { MAX_LOOKS } from '../../faults/support/vitals.ts'
 import type { TestCertificate } from '../../support/certificates.ts'
 import {
   startDaemonProcess,
@@ -72,8 +73,7 @@ export async function untilStored(
   { daemon, phone }: Pick<ProxiedDaemon, 'daemon' | 'phone'>,
   before: number,
 ): Promise<void> {
-  // At the pace of the daemon.
-  for (let looks = 0; looks < 5000; looks++) {
+  for (let looks = 0; looks < MAX_LOOKS; looks++) {
     if ((await storedBytes(daemon)) > before) return
     await phone.fetch('/healthz')
   }
