@@ -7,6 +7,7 @@ import { DeviceStreams } from '../../src/gateway/device-streams.ts'
 import { deviceRoutes } from '../../src/gateway/routes.ts'
 import { serveGateway } from '../support/gateway.ts'
 import { sha256 } from '../support/hashes.ts'
+import { byNight } from '../support/night.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
 import { secure, twinOf } from '../support/secure-twin.ts'
 import { mutate } from './support/mutate.ts'
@@ -18,7 +19,8 @@ import { needsProc, rememberVitals } from './support/vitals.ts'
 import { type Endpoint, makeRequest } from './support/wire-requests.ts'
 
 /** `make fuzz` asks for ten thousand of everything, and gets twice as many here. */
-const RUNS = process.env['FUZZ_RUNS'] === undefined ? 2000 : 2 * Number(process.env['FUZZ_RUNS'])
+const FUZZ_RUNS = Number(process.env['FUZZ_RUNS'] ?? byNight(1000, { byDay: 500 }))
+const RUNS = 2 * FUZZ_RUNS
 
 const SEED = Number(process.env['FUZZ_SEED'] ?? 20_260_131)
 
