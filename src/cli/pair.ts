@@ -54,7 +54,10 @@ function needsStart({ running }: DaemonStatus): readonly string[] {
 /** Says what comes before a phone opens an https URL, if the authority is ours. */
 function needsTrust({ tls, listeners, settings }: DaemonStatus): readonly string[] {
   const plain = listeners.find(({ name }) => name === 'gateway')?.urls ?? []
-  const [url] = plain.flatMap((bound) => reachable(bound, settings?.publicUrl))
+  const hosts = tls?.urls.map((secure) => new URL(secure).hostname)
+  const url = plain
+    .flatMap((bound) => reachable(bound, settings?.publicUrl))
+    .find((one) => hosts?.includes(new URL(one).hostname))
   if (tls?.fingerprint === undefined || url === undefined) return []
   return [`Trust it first, on the phone: ${url}/phone/trust`]
 }

@@ -348,7 +348,7 @@ describe('clipgate pair, rotate and revoke', () => {
     assert.match((await stopped(['rotate', 'New'], window)).stdout, start)
 
     const url = 'https://192.168.1.20:42722'
-    const urls = ['http://192.168.1.20:42720']
+    const urls = ['http://127.0.0.1:42720', 'http://192.168.1.20:42720']
     const listeners = [{ name: 'gateway', urls, error: undefined }] as const
     const dates = { notBefore: '2026-01-31T00:00:00.000Z', notAfter: '2027-01-31T00:00:00.000Z' }
     const tls = { source: 'local', urls: [url], ...dates, error: undefined } as const
