@@ -202,6 +202,31 @@ describe('an upload that took the place of another one', () => {
       assert.equal((await phone.download()).toString(), 'three')
     }
   })
+
+  // Protocol: what replaced more than 16 uploads
+  it('is not what the document of the first of many means', async (t) => {
+    const { phone, addPhone } = await serveGateway(t)
+    const pushes = async (hash: string, by = phone) => {
+      const document = { type: 'File', dataName: 'a', hash, hasData: true }
+      return (await by.fetch('/Sync.json', put(JSON.stringify(document)))).status
+    }
+    const uploads = async (from: number, to: number, by = phone) => {
+      for (let number = from; number <= to; number++)
+        await by.fetch('/file/a', put(`upload ${number}`))
+    }
+    const other = await addPhone()
+    await uploads(1, 17, other)
+    assert.equal(await pushes(sha256('upload 1'), other), 404)
+    assert.equal(await pushes(sha256('upload 17 in a way of its own'), other), 200)
+    assert.equal((await phone.download()).toString(), 'upload 17')
+    const own = sha256('in another way')
+    await uploads(1, 18)
+    assert.deepEqual([await pushes(sha256('upload 1')), await pushes(own)], [404, 404])
+    await uploads(19, 19)
+    assert.deepEqual([await pushes(sha256('upload 2')), await pushes(own)], [404, 404])
+    assert.equal(await pushes(sha256('upload 19')), 200)
+    assert.equal((await phone.download()).toString(), 'upload 19')
+  })
 })
 
 describe('GET /file/{dataName}', () => {

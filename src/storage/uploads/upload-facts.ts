@@ -3,7 +3,7 @@
 import type { BatchMember, StagedUpload, UploadSource } from '../../ports/staging-area.ts'
 import { newBlobName } from '../blobs/growing-blob.ts'
 
-/** More than a device has under way of one name; keeps it from growing. */
+/** More than a device has under way of one name; keeps what is known of them from growing. */
 const MAX_REPLACED = 16
 
 export type UploadState =
@@ -28,7 +28,7 @@ export interface UploadKind {
 }
 
 /** The facts about an upload, which change while it lives. */
-export class UploadFacts {
+export abstract class UploadFacts {
   readonly source: UploadSource
   readonly isResumable: boolean
   readonly token: string
@@ -83,11 +83,16 @@ export class UploadFacts {
     return !this.isResumable && ['coming', 'whole', 'kept'].includes(this.state)
   }
 
+  /** Keeps it from documents with the hash of something else, once it waits. */
+  abstract bind(): Promise<void>
+
   /** Notes another upload, whose place it has and whose document may be on its way. */
   replace({ staged: other }: UploadFacts): void {
     if (this.staged === undefined || other === undefined) return
-    const replaced = [other.blob.digests.sha256, ...(other.replaced ?? [])].slice(0, MAX_REPLACED)
-    this.staged = { ...this.staged, replaced }
+    const replaced = [other.blob.digests.sha256, ...(other.replaced ?? [])]
+    this.staged = { ...this.staged, replaced: replaced.slice(0, MAX_REPLACED) }
+    // Nothing else tells it from those that are forgotten.
+    if (replaced.length > MAX_REPLACED) void this.bind()
   }
 
   /** @throws The reason for which it has to end. */

@@ -163,7 +163,6 @@ export class Upload extends UploadFacts implements PartialUpload {
     if (this.#isBound) void this.bind()
   }
 
-  /** Keeps it from documents with the hash of something else, once it waits. */
   async bind(): Promise<void> {
     this.#isBound = true
     const { staged } = this
