@@ -25,6 +25,7 @@ import { neverHolding } from './held-terminal.ts'
 import { columnsOf, complain, print, printJson, type Shell } from './shell.ts'
 import { wrap } from './text-table.ts'
 import { visible } from './visible.ts'
+import { sentenceOf } from './words/happenings.ts'
 
 /** Its row of the table of commands, the rest of which a daemon does without. */
 export const SERVE: Command = {
@@ -43,7 +44,7 @@ async function runServe({ shell, args, settings }: SettingsInvocation): Promise<
   const isJson = args.flag('json')
   const signalled = listenForSignals()
   const isWatched = shell.stdout.isTTY === true && !isJson
-  const witness = isWatched ? await createWitness(shell) : undefined
+  const witness = isWatched ? createWitness(shell) : undefined
   const log = createStreamLogger(neverHolding(shell.stderr), settings.logLevel)
   const logger = { ...log, happened: witness?.happened }
   // A terminal is told in words when it is ready, and shown the code of what is paired.
@@ -94,14 +95,11 @@ function fitHints(columns = Number.POSITIVE_INFINITY): readonly string[] {
   return line.length < columns ? [line] : HINTS
 }
 
-type Watcher = Witness & Pick<Logger, 'happened'>
-
 /** Happenings by which an item becomes current. */
 const ITEMS: readonly HappeningKind[] = ['pushed', 'received', 'copied']
 
 /** Tells at the terminal what happens: never content. */
-async function createWitness({ stdout, stderr }: Shell): Promise<Watcher> {
-  const { sentenceOf } = await import('./words/happenings.ts')
+function createWitness({ stdout, stderr }: Shell): Witness & Pick<Logger, 'happened'> {
   const terminal = neverHolding(stdout)
   const tell = (words: string) => terminal.write(`${visible(words)}\n`)
   return {
