@@ -76,10 +76,9 @@ const FILE = defineJsonFile({
   decode: objectOf({ devices: arrayOf(decodeDevice) }),
 })
 
-const SIGHTINGS_FILE = defineJsonFile({
-  version: VERSION,
-  decode: objectOf({ sightings: arrayOf(objectOf({ id: decodeId, ...SIGHTING })) }),
-})
+const decodeSightings = objectOf({ sightings: arrayOf(objectOf({ id: decodeId, ...SIGHTING })) })
+
+const SIGHTINGS_FILE = defineJsonFile({ version: VERSION, decode: decodeSightings })
 
 /** Formats the file. */
 export function formatDeviceFile(devices: readonly Device[]): string {
@@ -126,12 +125,7 @@ export async function readDeviceFile(path: string, logger: Logger): Promise<read
 
 /** Formats `sightings.json`: nothing of who may log in, which has to be durable. */
 export function formatSightings(devices: readonly Device[]): string {
-  const sightings = devices.map(
-    ({ id, lastSeenAt, lastSeenAddress, lastClient, dialect, reads, usesOldKeys, isExact }) => {
-      return { id, lastSeenAt, lastSeenAddress, lastClient, dialect, reads, usesOldKeys, isExact }
-    },
-  )
-  return SIGHTINGS_FILE.format({ sightings })
+  return SIGHTINGS_FILE.format(decodeSightings({ sightings: devices }))
 }
 
 /** The devices as they were seen last. What cannot be read is warned of, and left out. */
