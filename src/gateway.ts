@@ -6,7 +6,7 @@
 
 export { DomainError, type DomainErrorCode } from './core/domain-error.ts'
 export type { ContentId } from './core/content-id.ts'
-export type { Item, Sender } from './core/item.ts'
+export type { Item, Sender, Uploads } from './core/item.ts'
 export type { ItemType } from './core/item.ts'
 export {
   openStation,
@@ -94,5 +94,5 @@ export type { RefusedLogins } from './devices/refused-logins.ts'
 export type { DataDirectory } from './storage/home/data-directory.ts'
 export type { Storage } from './storage/open-storage.ts'
 export type { DiskStagingArea } from './storage/uploads/disk-staging-area.ts'
-export type { DiskRoom, ReserveRoom } from './ports/disk-room.ts'
+export type { DiskRoom, Expendable, ReserveRoom } from './ports/disk-room.ts'
 export type { RecentItem, RecentItems } from './ports/panel.ts'
