@@ -130,7 +130,7 @@ const AFTER: readonly Call[] = [
  * kernel is damaged or a terminal is watched; pieces go with what imports them.
  */
 const ELSEWHERE =
-  /^chunk-|^happenings-|^package-files-|^(?:index|gateway|client|link)\.js$|^(?:macos|wayland|windows)-clipboard-\w+\.js$|^(?:macos|windows)-helper\.js$|\/webp\.js$|\/argon2\.cjs$/
+  /^chunk-|^package-files-|^(?:index|gateway|client|link)\.js$|^(?:macos|wayland|windows)-clipboard-\w+\.js$|^(?:macos|windows)-helper\.js$|\/webp\.js$|\/argon2\.cjs$/
 
 const FOLDER = 'clipgate-files'
 
