@@ -6,7 +6,7 @@
 
 export { DomainError, type DomainErrorCode } from './core/domain-error.ts'
 export type { ContentId } from './core/content-id.ts'
-export type { Item, Sender, Uploads } from './core/item.ts'
+export type { Item, Sender } from './core/item.ts'
 export type { ItemType } from './core/item.ts'
 export {
   openStation,

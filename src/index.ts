@@ -14,7 +14,7 @@ export {
 } from './daemon/start-daemon.ts'
 export type { Witness } from './daemon/witness.ts'
 export type { ContentId } from './core/content-id.ts'
-export type { Item, Sender, Uploads } from './core/item.ts'
+export type { Item, Sender } from './core/item.ts'
 export type { ItemType } from './core/item.ts'
 export type { Stamp } from './core/stamp.ts'
 export type { Clock } from './lib/clock.ts'

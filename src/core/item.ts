@@ -10,12 +10,6 @@ export interface Sender {
   readonly deviceId: string | undefined
 }
 
-/** Uploads of a batch, by their numbers, and the device that sent them. */
-export interface Uploads {
-  readonly deviceId: string | undefined
-  readonly numbers: readonly number[]
-}
-
 /** One clipboard item, without its bytes. All hashes are lower-case hex. */
 export interface Item {
   readonly type: ItemType
@@ -43,8 +37,11 @@ export interface Item {
   readonly activatedAt: number
   /** The batch that it was made of, by which its sender may ask for it again. */
   readonly batch?: string | undefined
-  /** Its uploads in that batch, in order; absent in what earlier versions kept. */
-  readonly uploads?: Uploads | undefined
+  /**
+   * The device that sent the batch, and the numbers of the uploads in order, in one text that is
+   * only compared; absent in what earlier versions kept.
+   */
+  readonly madeOf?: string | undefined
   /** Its place among the items of a circle; absent in what earlier versions kept. */
   readonly stamp?: Stamp | undefined
   /** Who made it current last; absent in what earlier versions kept. */

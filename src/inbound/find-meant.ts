@@ -68,7 +68,7 @@ export function findMeant(
 ): Meant {
   if (inbound.origin.kind === 'peer') return findRenamed(inbound, latest)
   const { hash, bytes, origin } = inbound
-  const stored = [latest.current, latest.binary].filter((candidate) => candidate !== undefined)
+  const stored = storedIn(latest)
   if (bytes.kind === 'batch') {
     // The answer to the first such document was lost.
     const made = stored.find((candidate) => isMadeOf(candidate, bytes, deviceOf(origin)))
@@ -95,9 +95,13 @@ function isMadeOf(
   deviceId: string | undefined,
 ): boolean {
   if (item.batch !== batch) return false
-  const { uploads } = item
-  if (uploads === undefined) return (blob?.members?.length ?? 1) === numbers.length
-  return uploads.deviceId === deviceId && uploads.numbers.join() === numbers.join()
+  if (item.madeOf !== undefined) return item.madeOf === madeOf(numbers, deviceId)
+  return (blob?.members?.length ?? 1) === numbers.length
+}
+
+/** As `Item` has it. @param numbers Those of the uploads in their batch. */
+export function madeOf(numbers: readonly number[], deviceId: string | undefined): string {
+  return `${deviceId} ${numbers.join()}`
 }
 
 /** The device that an item comes from, or that pushed it to the member that it comes from. */
@@ -127,10 +131,17 @@ function findRenamed(
 /** The items whose bytes have this SHA-256. */
 export function findByContent(
   hash: string,
-  { current, binary }: Pick<LatestItem, 'current' | 'binary'>,
+  latest: Pick<LatestItem, 'current' | 'binary'>,
 ): readonly StoredItem[] {
-  const stored = [current, binary].filter((candidate) => candidate !== undefined)
-  return stored.filter(({ item }) => item.contentHash === hash.toLowerCase())
+  return storedIn(latest).filter(({ item }) => item.contentHash === hash.toLowerCase())
+}
+
+/** The items that are here, the current one first. */
+export function storedIn({
+  current,
+  binary,
+}: Pick<LatestItem, 'current' | 'binary'>): readonly StoredItem[] {
+  return [current, binary].filter((candidate) => candidate !== undefined)
 }
 
 /** Its sender has to upload the bytes first. */

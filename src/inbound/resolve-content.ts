@@ -30,9 +30,11 @@ import type { StagingArea, TakenUpload } from '../ports/staging-area.ts'
 import {
   deviceOf,
   findByContent,
+  madeOf,
   mayBeMd5,
   nameOf,
   nothingStaged,
+  storedIn,
   typeOf,
   type NamedBytes,
 } from './find-meant.ts'
@@ -238,7 +240,7 @@ async function takeUpload(
 async function isMeant(
   { hash, bytes, origin }: InboundItem,
   { dataName, blob, knownAs, replaced = [] }: TakenUpload,
-  { latest: { current, binary }, md5Of }: Pick<ResolveDeps, 'latest' | 'md5Of'>,
+  { latest, md5Of }: Pick<ResolveDeps, 'latest' | 'md5Of'>,
 ): Promise<boolean> {
   const { kept, isExact = false } = bytes.kind === 'staged' ? bytes : {}
   const { sha256: contentHash } = blob.digests
@@ -248,7 +250,7 @@ async function isMeant(
   const isOf = (sha256: string) =>
     isComputedHash({ contentHash: sha256, nameHash: nameHashOf(dataName, sha256) }, hash)
   if (!isHash(hash) || isOf(contentHash) || hash.toLowerCase() === knownAs) return true
-  const stored = [current, binary].filter((candidate) => candidate !== undefined)
+  const stored = storedIn(latest)
   // Aliases are what senders told, and do not count.
   if (stored.some(({ item }) => isComputedHash(item, hash)) || replaced.some(isOf)) return false
 
@@ -318,10 +320,10 @@ export async function describeItem(
   }
 }
 
-function batchOf({ origin, bytes }: InboundItem): Pick<Item, 'batch' | 'uploads'> {
+function batchOf({ origin, bytes }: InboundItem): Pick<Item, 'batch' | 'madeOf'> {
   if (bytes.kind !== 'batch') return {}
   const { batch, numbers } = bytes
-  return { batch, uploads: { deviceId: deviceOf(origin), numbers } }
+  return { batch, madeOf: madeOf(numbers, deviceOf(origin)) }
 }
 
 /**
@@ -331,9 +333,9 @@ function batchOf({ origin, bytes }: InboundItem): Pick<Item, 'batch' | 'uploads'
 export function aliasesOf(
   item: Item,
   hash: string,
-  { current, binary }: Pick<LatestItem, 'current' | 'binary'>,
+  latest: Pick<LatestItem, 'current' | 'binary'>,
 ): readonly string[] {
-  const same = [current, binary].find((stored) => stored !== undefined && isSame(stored.item, item))
+  const same = storedIn(latest).find((stored) => isSame(stored.item, item))
   const { aliases = [], nameHash = '' } = same?.item ?? {}
   // The hash of a Group is never bound to its name, and nobody was ever shown one that is.
   const formerName = item.type === 'Group' ? '' : nameHash

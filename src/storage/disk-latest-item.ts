@@ -15,7 +15,6 @@ import {
   ITEM_TYPES,
   jsonLengthOf,
   type Sender,
-  type Uploads,
 } from '../core/item.ts'
 import { MAX_METADATA_BYTES, MAX_NAME_TEXT_BYTES } from '../core/limits.ts'
 import { defineJsonFile, NewerVersionError, writeFileAtomically } from '../lib/atomic-file.ts'
@@ -309,11 +308,6 @@ const decodeSender: Decoder<Sender> = objectOf({
   deviceId: optional(decodeString),
 })
 
-const decodeUploads: Decoder<Uploads> = objectOf({
-  deviceId: optional(decodeString),
-  numbers: arrayOf(decodeCount),
-})
-
 const decodeItem: Decoder<Item> = objectOf({
   type: oneOf(ITEM_TYPES),
   text: decodeString,
@@ -327,7 +321,7 @@ const decodeItem: Decoder<Item> = objectOf({
   aliases: arrayOf(decodeString),
   activatedAt: decodeNumber,
   batch: optional(matching(decodeString, isBatchId, 'a batch')),
-  uploads: optional(decodeUploads),
+  madeOf: optional(decodeString),
   stamp: optional(decodeStamp),
   sender: optional(decodeSender),
 })

@@ -181,7 +181,7 @@ describe('a document of a batch of which there is an item', () => {
     // Earlier versions kept the batch alone.
     const path = join(folder, 'data', 'item.json')
     const kept = JSON.parse(await readFile(path, 'utf8'))
-    delete kept.binary.item.uploads
+    delete kept.binary.item.madeOf
     await writeFile(path, `${JSON.stringify(kept)}\n`)
     const third = await startDaemonProcess(t, { ...HEADLESS, folder })
     const after = createPhone(devices[0], third.ready.gateway)

@@ -25,10 +25,7 @@ const items: fc.Arbitrary<Item> = fc.record({
   aliases: fc.array(hashes),
   activatedAt: fc.integer(),
   batch: fc.option(fc.constant('0123456789abcdef'.repeat(2)), { nil: undefined }),
-  uploads: fc.option(
-    fc.record({ deviceId: fc.constantFrom('did_1', undefined), numbers: fc.array(fc.nat()) }),
-    { nil: undefined },
-  ),
+  madeOf: fc.option(fc.constant('did_1 2,1'), { nil: undefined }),
   stamp: fc.option(fc.record({ at: fc.nat(), member: fc.constant('m_0123456789abcdef') }), {
     nil: undefined,
   }),

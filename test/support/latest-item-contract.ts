@@ -18,7 +18,7 @@ export interface OpenedLatestItem {
 const COME = {
   activatedAt: Date.UTC(2026, 0, 31),
   batch: '0123456789abcdef'.repeat(2),
-  uploads: { deviceId: 'did_1', numbers: [2, 1] },
+  madeOf: 'did_1 2,1',
   groupHash: 'cd'.repeat(32),
   sender: { kind: 'device', deviceId: 'did_1' } as const,
   stamp: { at: Date.UTC(2026, 0, 31), member: 'm_0123456789abcdef' },

@@ -53,14 +53,7 @@ export async function adoptGroup(
   if (archive === undefined) {
     throw new DomainError('GROUP_EMPTY', 'Cannot share several files: none of them can be read')
   }
-  const { size, frame, digests, groupHash } = archive
-  const list = { size, frame, files: archive.files.map((file) => toGroupFile(file, tree)) }
-  // An archive with gaps would be read wrongly ever after.
-  if (!isWhole(list)) throw new Error('Cannot share several files: the archive has gaps')
-  const blob = new GroupBlob(
-    { list: await keep(encodeGroupList(list)), size, digests, groupHash },
-    true,
-  )
+  const blob = await keepGroup(archive, tree, keep)
   const leftOut = { ...tree.leftOut, unreadable: tree.leftOut.unreadable + unreadable }
   return { blob, leftOut }
 }
@@ -77,10 +70,20 @@ export async function bundleGroup(
   const tree = { files, folders: [], leftOut: { unreadable: 0, special: 0 } }
   const { archive, unreadable } = await zipOnce(tree, { signal, maxBytes })
   if (archive === undefined || unreadable > 0) throw gone('some of them cannot be read')
-  const { size, frame, digests, groupHash } = archive
-  const list = { size, frame, files: archive.files.map((file) => toGroupFile(file, tree)) }
+  return keepGroup(archive, tree, keep, members)
+}
+
+async function keepGroup(
+  { size, frame, digests, groupHash, ...archive }: NonNullable<ZipAnswer['archive']>,
+  tree: CopiedTree,
+  keep: AdoptGroupOptions['keep'],
+  members?: readonly GroupMember[],
+): Promise<GroupBlob> {
+  const files = archive.files.map((file) => toGroupFile(file, tree))
+  const list = { size, frame, files, members: members?.map(toRecord) }
+  // An archive with gaps would be read wrongly ever after.
   if (!isWhole(list)) throw new Error('Cannot keep several files: the archive has gaps')
-  const kept = await keep(encodeGroupList({ ...list, members: members.map(toRecord) }))
+  const kept = await keep(encodeGroupList(list))
   return new GroupBlob({ list: kept, size, digests, groupHash, members }, true)
 }
 
