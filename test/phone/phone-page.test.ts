@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { describe, it } from 'node:test'
 import { parseConnectLink } from '../../src/link/connect-link.ts'
-import { openPage } from '../panel/support/browser.ts'
+import { INSECURE_HOST, openPage } from '../panel/support/browser.ts'
 import { restart, startDaemon } from '../panel/support/panel.ts'
+import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { addressOf, openPhonePage } from './support/phone-page.ts'
 
@@ -83,6 +84,56 @@ describe('the phone page', needs('chromium'), () => {
     assert.equal(download.suggestedFilename(), 'shot.png')
     assert.deepEqual(await readFile(await download.path()), png)
     assertCalm()
+  })
+
+  it('saves what was sent once more, and what was there before the daemon was started again', async (t) => {
+    const { page, daemon, device, other, assertCalm } = await openPhonePage(t)
+    const film = Buffer.alloc(100_000, 'f')
+    await other.pushFile('File', 'film.mp4', film)
+    const save = page.getByRole('link', { name: 'Save' })
+    const saved = async () => {
+      const started = page.waitForEvent('download')
+      await save.tap()
+      const download = await started
+      assert.equal(await download.failure(), null)
+      return readFile(await download.path())
+    }
+    const first = await save.getAttribute('href')
+    await createPhone(device, daemon.ready.gateway).pushFile('File', 'film.mp4', film)
+    await page.locator(`.item a:not([href='${first}'])`).waitFor()
+    assert.deepEqual(await saved(), film)
+
+    await daemon.stop()
+    await page.locator('[data-way=away]').waitFor()
+    await restart(t, daemon)
+    await page.locator('[data-way=live]').waitFor()
+    assert.deepEqual(await saved(), film)
+    assertCalm()
+
+    // The page does not hear of it in time.
+    await page.route('**/Sync.json', () => {})
+    await page.evaluate('Date.now = () => 4e12')
+    await other.pushFile('File', 'newer.bin', Buffer.from('newer'))
+    await save.tap()
+    await page.getByText('Something newer is on the clipboard.').waitFor()
+  })
+
+  it('copies a picture that was there before the daemon was started again', async (t) => {
+    const { page, daemon, other, address } = await openPhonePage(t)
+    const png = await readFile(new URL('../../docs/images/away-dark.png', import.meta.url))
+    await other.pushFile('Image', 'shot.png', png)
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    // Where browsers let pages copy pictures.
+    await page.goto(address.replace(INSECURE_HOST, '127.0.0.1'))
+    const copy = page.getByRole('button', { name: 'Copy image' })
+    const note = page.locator('.item').getByRole('status').filter({ hasText: /./ })
+    await copy.waitFor()
+    await daemon.stop()
+    await page.locator('[data-way=away]').waitFor()
+    await restart(t, daemon)
+    await page.locator('[data-way=live]').waitFor()
+    await copy.tap()
+    assert.equal(await note.textContent(), 'Copied')
   })
 
   it('stays who it is when somebody makes up a code, becomes another by a good one, and keeps nothing when it was removed', async (t) => {

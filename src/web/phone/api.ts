@@ -143,6 +143,8 @@ export async function readItem(signal: AbortSignal): Promise<ClipboardDocument |
 interface Ticket {
   readonly href: string
   readonly mediaType: string
+  /** That of the item. */
+  readonly contentId: string
   /** The files of a Group: `?member=1` behind `href` leads to the first. */
   readonly members?: readonly Member[]
 }
@@ -155,7 +157,7 @@ interface Ticket {
 export async function readTicket(of = ''): Promise<Ticket> {
   const { path, ...ticket } = await readJson(
     `/phone/tickets${of}`,
-    ({ path, mediaType }) => isString(path) && isString(mediaType),
+    ({ path, mediaType, contentId }) => [path, mediaType, contentId].every(isString),
     { method: 'POST' },
   )
   return { ...ticket, href: base + path }

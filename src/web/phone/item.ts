@@ -34,11 +34,15 @@ const MAX_PICTURE_BYTES = 50_000_000
 /** A ticket is good for ten minutes. */
 const TICKET_MS = 9 * 60_000
 
+/** How often the page has looked anew: the daemon may have been started, with which tickets end. */
+let looks = 0
+
 /** Whether the page stands on an iPhone's home screen, where downloads open without a way back. */
 const isStandalone = 'standalone' in navigator && navigator.standalone === true
 
 /**
- * Creates the cards of the current item and of the recent ones; `pull` brings them up to date.
+ * Creates the cards of the current item and of the recent ones; `pull` brings them up to date, and
+ * so does `look`, without having heard of a change.
  *
  * @param onState Called with each state.
  */
@@ -67,7 +71,8 @@ export function createItemView(onState: (state: State) => void) {
       key: ({ id, activatedAt }) => `${id} ${activatedAt}`,
       create: (one) => ({ element: recentRow(one), update: () => {} }),
     })
-    const key = JSON.stringify(item ?? null)
+    // With the moment of an item its tickets end, and a text stays as it is.
+    const key = JSON.stringify([item, item?.hasData && state.item?.activatedAt])
     if (key === shown) return
     const views = item === undefined ? empty() : item.hasData ? await bytes(item) : text(item)
     if (signal.aborted) return
@@ -75,7 +80,13 @@ export function createItemView(onState: (state: State) => void) {
     content.replaceChildren(...views)
   }
 
-  return { section, recent, pull }
+  /** As {@link pull}, for the first time or once more. */
+  function look(signal: AbortSignal) {
+    looks++
+    return pull(signal)
+  }
+
+  return { section, recent, pull, look }
 }
 
 /** An item that was current before: what it is, and when it is opened, the ways to take it. */
@@ -149,38 +160,46 @@ async function bytes(
   { type, dataName, size }: Pick<Recent, 'type' | 'dataName' | 'size'>,
   of = '',
 ) {
-  const first = await readTicket(of)
-  let { href } = first
-  let expiresAt = Date.now() + TICKET_MS
+  const ask = async () => {
+    const [look, until] = [looks, Date.now() + TICKET_MS]
+    const ticket = await readTicket(of)
+    return { ...ticket, isGood: () => look === looks && Date.now() < until }
+  }
+  const first = await ask()
+  let ticket = first
   const note = h('p', { class: 'note', role: 'status' })
 
   /** A link that saves the bytes, or a file of a Group. */
   function saver(label: string, name: string, attributes: Attributes = {}, member = '') {
     const link = h(
       'a',
-      { class: 'main', href: href + member, download: name, ...attributes },
+      { class: 'main', href: first.href + member, download: name, ...attributes },
       label,
     )
     link.addEventListener('click', (event) => {
       if (isStandalone) {
         event.preventDefault()
         setText(note, strings.openInBrowser)
-      } else if (Date.now() > expiresAt) {
+      } else if (ticket.isGood()) link.href = ticket.href + member
+      else {
         event.preventDefault()
-        void renew().catch((error) => {
-          if (!(error instanceof ClientError)) throw error
-          setText(note, strings.failures[failureOf(error)])
-        })
-      } else link.href = href + member
+        renew().then(
+          () => link.click(),
+          (error) => {
+            if (!(error instanceof ClientError)) throw error
+            setText(note, strings.failures[failureOf(error)])
+          },
+        )
+      }
     })
-
-    async function renew() {
-      ;({ href } = await readTicket(of))
-      expiresAt = Date.now() + TICKET_MS
-      link.click()
-    }
-
     return link
+  }
+
+  /** @throws {ClientError} `NOT_FOUND` when something else is current by now. */
+  async function renew() {
+    const next = await ask()
+    if (next.contentId !== first.contentId) throw new ClientError('NOT_FOUND', { status: 404 })
+    ticket = next
   }
 
   const { members = [] } = first
@@ -197,17 +216,21 @@ async function bytes(
     h('p', { class: 'name', dir: 'auto' }, inOrder(dataName)),
     h('p', { class: 'note' }, facts),
   ]
+  const pngOf = async () => {
+    if (!ticket.isGood()) await renew()
+    return toPng(await exchange(ticket.href.slice(base.length)))
+  }
   const isPicture = RASTER.test(first.mediaType) && size <= MAX_PICTURE_BYTES
   if (!isPicture) return [...about, save, note]
-  const copies = 'ClipboardItem' in window ? [imageCopy(first.href, note)] : []
+  const copies = 'ClipboardItem' in window ? [imageCopy(pngOf, note)] : []
   return [picture(first.href), ...about, save, ...copies, note]
 }
 
 /** A button that copies a picture, where browsers let pages do that: with https. */
-function imageCopy(href: string, note: Element) {
+function imageCopy(pngOf: () => Promise<Blob>, note: Element) {
   return button(strings.copyImage, async () => {
     // Made in the tap, before anything has come: else it is too late for some browsers.
-    const item = new ClipboardItem({ 'image/png': exchange(href.slice(base.length)).then(toPng) })
+    const item = new ClipboardItem({ 'image/png': pngOf() })
     const isCopied = await navigator.clipboard.write([item]).then(
       () => true,
       () => false,

@@ -76,7 +76,7 @@ function start() {
   const live = follow({
     open: (signal) => ask(DOOR, '/api/sse/clipboard', { signal }),
     take: (_, signal) => item.pull(signal),
-    look: item.pull,
+    look: item.look,
     wayOf: (error) => {
       if (!(error instanceof ClientError)) throw error
       const failure = failureOf(error)
