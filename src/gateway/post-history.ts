@@ -59,8 +59,7 @@ export function postHistory(deps: HandlerDeps): Handler<Device> {
       received.form.state.isDeleted === true ||
       times.isOld(posted, latest.current?.item)
     if (isKept) return keep(received, call, deps)
-    times.noteBegun(posted)
-    const { reply, item } = await apply(received, call, deps)
+    const { reply, item } = await times.during(posted, () => apply(received, call, deps))
     if (item !== undefined) times.noteApplied(posted, item)
     return reply
   }
@@ -90,6 +89,8 @@ class OwnTimes {
   readonly #applied = new Lru<string, { readonly time: number; readonly came: number }>(MAX_TIMES)
   /** By device: the latest time of its records, but never later than it came. */
   readonly #newest = new Lru<string, number>(MAX_DEVICES)
+  /** Such times of the records that are being applied. */
+  readonly #begun = new Set<{ readonly deviceId: string; readonly time: number }>()
   /** The device whose record became current last, and as what. */
   #last: (Activation & { readonly deviceId: string }) | undefined
 
@@ -106,17 +107,31 @@ class OwnTimes {
     const since = used.first > now ? time : Math.min(time, came)
     if (used.first === time || used.first < since) return true
     if (used.first < (this.#newest.get(deviceId) ?? -Infinity)) return true
+    for (const one of this.#begun) {
+      if (one.deviceId === deviceId && used.first < one.time) return true
+    }
     const last = this.#last
     if (last?.deviceId === deviceId && isSameActivation(last, current)) return false
     // The clock here was set back since the current item came: its time tells nothing.
     return current.activatedAt <= now && used.last < current.activatedAt
   }
 
-  /** Notes a record before it is applied: others may come meanwhile. */
-  noteBegun({ deviceId, used }: Posted): void {
-    if (used === undefined) return
-    const newest = Math.max(this.#newest.get(deviceId) ?? -Infinity, used.first)
-    this.#newest.set(deviceId, Math.min(newest, this.#clock.now()))
+  /** Applies a record, which counts from now on, but not when it is refused: others may come. */
+  async during<Applied>(
+    { deviceId, used }: Posted,
+    applying: () => Promise<Applied>,
+  ): Promise<Applied> {
+    const { first = -Infinity } = used ?? {}
+    const begun = { deviceId, time: Math.min(first, this.#clock.now()) }
+    this.#begun.add(begun)
+    try {
+      const applied = await applying()
+      const newest = Math.max(this.#newest.get(deviceId) ?? -Infinity, begun.time)
+      if (used !== undefined) this.#newest.set(deviceId, Math.min(newest, this.#clock.now()))
+      return applied
+    } finally {
+      this.#begun.delete(begun)
+    }
   }
 
   /** Notes a record that has become the current item. */

@@ -3,7 +3,16 @@ import { describe, it } from 'node:test'
 import { serveGateway } from '../support/gateway.ts'
 import { sha256 } from '../support/hashes.ts'
 import { readObject } from '../support/phone.ts'
-import { form, PNG, post, put, REFERENCE, urlencoded, type Fields } from './support/forms.ts'
+import {
+  form,
+  PNG,
+  post,
+  put,
+  REFERENCE,
+  refusal,
+  urlencoded,
+  type Fields,
+} from './support/forms.ts'
 
 const MINUTE = 60_000
 
@@ -141,6 +150,26 @@ describe('an old item in POST /api/history', () => {
     await other.pushText('later')
     await post(await addPhone(), urlencoded({ type: 'Text', hash: 'AB', text: 'old', createTime }))
     assert.equal((await phone.document())['text'], 'later')
+  })
+
+  it('is none for what comes behind records that were refused, however much newer these are', async (t) => {
+    const { phone, addPhone, clock } = await serveGateway(t)
+    await (await addPhone()).pushText('before')
+    const [older, newer, newest] = [
+      ago(clock, -MINUTE),
+      ago(clock, -MINUTE - 1),
+      ago(clock, -MINUTE - 2),
+    ]
+    clock.advance(2 * MINUTE)
+    const refused = (lastAccessed: string) => {
+      const fields = { type: 'Text', hash: lastAccessed, hasData: 'true', lastAccessed }
+      const file = ['data', 'a.txt', Buffer.from([0xff, 0xfe])] as const
+      return refusal(phone, form([...Object.entries(fields), file]))
+    }
+    const bad = [400, 'BAD_BODY']
+    assert.deepEqual(await Promise.all([refused(newer), refused(newest)]), [bad, bad])
+    await post(phone, urlencoded({ type: 'Text', hash: 'A', text: 'a', lastAccessed: older }))
+    assert.equal((await phone.document())['text'], 'a')
   })
 
   it('is none for what is copied again once the clock of the device is right', async (t) => {
