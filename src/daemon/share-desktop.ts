@@ -12,6 +12,7 @@ import { createCopySharing } from '../inbound/share-copies.ts'
 import { describeFailure } from '../lib/describe-failure.ts'
 import { Subscribers } from '../lib/subscribers.ts'
 import type { Pause } from '../ports/admin.ts'
+import type { LatestItem } from '../ports/latest-item.ts'
 import type { Panel } from '../ports/panel.ts'
 import type { ClipboardEvents, ClipboardKind, SystemClipboard } from '../ports/system-clipboard.ts'
 import { DiskPrivateFile } from '../storage/home/own-files.ts'
@@ -76,6 +77,10 @@ export async function shareDesktop(
   let system: PatientClipboard | undefined
   const openSystem = (events: ClipboardEvents): Promise<SystemClipboard> =>
     openSystemClipboard(kind, { events, clock, logger, limits, readAtStart })
+  const received = new ReceivedFolder(settings.receivedDir, {
+    reserve: station.storage.reserve,
+    writer: directory.path,
+  })
   const reconciler = new ClipboardReconciler(
     async (events) => {
       system = await PatientClipboard.open(openSystem, { events, clock })
@@ -86,6 +91,7 @@ export async function shareDesktop(
       limits,
       clock,
       logger,
+      before: () => offerBefore(station.latest, received),
       onCopy: (copied) => void share(copied),
       onTrouble: (message) => {
         trouble = message
@@ -96,10 +102,6 @@ export async function shareDesktop(
       },
     },
   )
-  const received = new ReceivedFolder(settings.receivedDir, {
-    reserve: station.storage.reserve,
-    writer: directory.path,
-  })
   // A folder out of reach must not keep anybody waiting; what is saved there says so again.
   received.sweep().catch((error: unknown) => {
     logger.warn('Cannot look at the received folder', { ...describeFailure(error) })
@@ -148,6 +150,20 @@ export async function shareDesktop(
       await reconciler.close()
     },
   }
+}
+
+/**
+ * What others sent last was on the clipboard for as long as the daemon ran, or waits for the end of
+ * a pause. A copy of this desktop was there for as long as its program ran.
+ */
+async function offerBefore({ current, unsaved }: LatestItem, received: ReceivedFolder) {
+  const { sender, contentHash, dataName } = current?.item ?? {}
+  if (current === undefined || sender === undefined || sender.kind === 'clipboard') return undefined
+  const isToSave = unsaved.some(({ item }) => {
+    return item.contentHash === contentHash && item.dataName === dataName
+  })
+  // Files that were moved away since do not come back.
+  return isToSave ? received.offerOf(current) : received.offerKept(current)
 }
 
 /** The display server, where there can be several. */

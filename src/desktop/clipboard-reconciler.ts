@@ -45,6 +45,11 @@ interface ReconcilerOptions {
   readonly limits: CopyLimits
   readonly clock: Clock
   readonly logger: Logger
+  /**
+   * Returns what was current before the start, when that is to be on the clipboard again. It is
+   * asked for once, where nothing is found there; nothing newer gives way to it.
+   */
+  readonly before?: () => Promise<OfferedContent | undefined>
   /** Gets what people copy, never an echo. */
   readonly onCopy: (copied: CopiedContent) => void
   /** Gets the worst problem, for people, whenever that changes; `undefined` when all are over. */
@@ -71,6 +76,8 @@ export class ClipboardReconciler {
   readonly #stopListening: () => void
   /** `undefined` once somebody copied: then what they copied should stay. See `#want`. */
   #desired: Desired | undefined
+  /** `undefined` once it was asked for, or something is newer. */
+  #before: ReconcilerOptions['before'] | undefined
   /** Ends the conversion of what is desired. */
   #converting: AbortController | undefined
   #writing: Written | undefined
@@ -88,6 +95,7 @@ export class ClipboardReconciler {
   ) {
     const { clock, logger, pause } = options
     this.#options = options
+    this.#before = options.before
     this.#echoes = new Echoes({ clock, logger })
     this.#loop = new LoopGuard(clock, (message) => {
       this.#loopTrouble = message
@@ -130,7 +138,7 @@ export class ClipboardReconciler {
 
   /** Something else is the newest item: what has not been written yet is not to be any more. */
   dropWaiting(): void {
-    if (this.#desired?.isWritten === false) this.#want(undefined)
+    if (this.#desired?.isWritten !== true) this.#want(undefined)
   }
 
   /** Lets go of the clipboard. Nothing is called back afterwards. */
@@ -150,7 +158,8 @@ export class ClipboardReconciler {
     this.#stopReading()
     if (owner === 'nobody') {
       if (this.#desired?.isWritten === true) this.#want(undefined)
-      this.#writeWaiting()
+      if (this.#before === undefined) this.#writeWaiting()
+      else void this.#offerBefore(this.#before)
     }
     if (owner !== 'another' && owner !== 'found') return
     const reading = new AbortController()
@@ -173,6 +182,18 @@ export class ClipboardReconciler {
     if (!pause.isHoldingBack) return false
     logger.info('What is on the clipboard may have been copied during a pause: it is not shared')
     return true
+  }
+
+  async #offerBefore(find: () => Promise<OfferedContent | undefined>): Promise<void> {
+    const desired: Desired = { content: undefined, isWritten: false }
+    this.#want(desired)
+    try {
+      desired.content = await find()
+    } catch (error) {
+      const failure = describeFailure(error)
+      this.#options.logger.warn('Cannot offer what was current before', { ...failure })
+    }
+    this.#writeWaiting()
   }
 
   #stopReading(): void {
@@ -318,6 +339,7 @@ export class ClipboardReconciler {
   #want(desired: Desired | undefined): void {
     this.#converting?.abort()
     this.#converting = undefined
+    this.#before = undefined
     this.#desired = desired
   }
 

@@ -97,7 +97,7 @@ export interface AdapterOptions {
   readonly events: ClipboardEvents
   readonly logger: Logger
   readonly clock: Clock
-  /** Reports what is on the clipboard already as a copy. */
+  /** Reports what is on the clipboard already as `found`, or `nobody` when that is nothing. */
   readonly readAtStart: boolean
   readonly limits?: Partial<CopyLimits>
 }

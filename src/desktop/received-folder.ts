@@ -127,6 +127,21 @@ export class ReceivedFolder {
     return { kind: 'image', mediaType: essenceOf(item.mediaType), blob, file }
   }
 
+  /** As {@link offerOf}, without saving files: `undefined` when not all are here as they came. */
+  async offerKept(stored: StoredItem): Promise<OfferedContent | undefined> {
+    const { item, blob } = stored
+    if (blob === undefined || item.type === 'Image') return this.offerOf(stored)
+    await refuseForeign(this.path)
+    const paths = new Set<string>()
+    for (const { dataName, blob: member } of blob.members ?? [{ dataName: item.dataName, blob }]) {
+      const name = safeFileName(dataName, process.platform)
+      const { isSame, path } = await this.#firstFree(name, member.size, member.digests.sha256)
+      if (!isSame) return undefined
+      paths.add(path)
+    }
+    return { kind: 'files', paths: [...paths] }
+  }
+
   /**
    * Writes the files that an item is: those of a Group that came in several uploads, and not their
    * archive. They survive a power cut.
@@ -256,7 +271,7 @@ export class ReceivedFolder {
   }
 
   async #hash(path: string, state: string): Promise<string | undefined> {
-    const hash = this.#known.get(state) ?? (await hashFile(path))
+    const hash = this.#known.get(state) ?? (await hashFile(path, this.#closing.signal))
     if (hash !== undefined) this.#known.set(state, hash)
     return hash
   }
@@ -301,8 +316,8 @@ function stateOf(path: string, { ino, size, mtimeMs, ctimeMs }: Stats): string {
   return `${ino} ${size} ${mtimeMs} ${ctimeMs} ${path}`
 }
 
-/** SHA-256 of a file; `undefined` when it cannot be read, which makes it another file. */
-async function hashFile(path: string): Promise<string | undefined> {
+/** SHA-256 of a file; `undefined` when it cannot be read, or not to its end before it is aborted. */
+async function hashFile(path: string, signal: AbortSignal): Promise<string | undefined> {
   try {
     const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
     const hash = createHash('sha256')
@@ -314,7 +329,10 @@ async function hashFile(path: string): Promise<string | undefined> {
       throw error
     }
     const chunks = file.createReadStream({ highWaterMark: BLOCK_BYTES })
-    for await (const chunk of chunks) hash.update(chunk)
+    for await (const chunk of chunks) {
+      if (signal.aborted) return undefined
+      hash.update(chunk)
+    }
     return hash.digest('hex')
   } catch {
     // Not ours, or gone by now: the new file gets a name of its own.

@@ -43,8 +43,9 @@ export type OfferedContent =
 export type ClipboardKind = 'x11' | 'wayland' | 'macos' | 'windows'
 
 /**
- * Who changed the clipboard; `nobody` when it was emptied. `found`: another one had done so when
- * the watching began, for the first time or again, and nobody knows when.
+ * Who changed the clipboard; `nobody` when it was emptied, or was empty when it was read at start.
+ * `found`: another one had changed it when the watching began, for the first time or again, and
+ * nobody knows when.
  */
 export type ClipboardOwner = 'us' | 'another' | 'found' | 'nobody'
 

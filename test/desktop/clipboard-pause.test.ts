@@ -14,6 +14,9 @@ const MINUTE = 60_000
 const OVER = '{"untilMs":0,"changedOn":[]}\n'
 
 interface Parts {
+  /** What was current before the start, after which the clipboard is empty, unless it is `found`. */
+  readonly before?: string
+  readonly found?: string
   readonly file?: MemoryPrivateFile
   readonly clock?: FakeClock
   readonly desktop?: string
@@ -24,7 +27,10 @@ async function open(parts: Parts = {}) {
   const { file = new MemoryPrivateFile(), clock = new FakeClock(), desktop = ':1' } = parts
   const logger = new CaptureLogger()
   const pause = await ClipboardPause.open({ file, clock, logger, desktop })
-  const { clipboard, copies, system, ...fake } = await openFake({ clock, pause })
+  const before = async () => (parts.before === undefined ? undefined : text(parts.before))
+  const { clipboard, copies, system, ...fake } = await openFake({ clock, pause, before })
+  if (parts.found !== undefined) system.copy(text(parts.found), 'found')
+  else if (parts.before !== undefined) system.clear()
   const push = (value: string) => clipboard.offer(text(value))
   const copy = (value: string): void => system.copy(text(value))
   /** Whether what is found on the clipboard is shared. */
@@ -181,6 +187,37 @@ describe('a pause', () => {
     assert.deepEqual(await copies.next(), text('after'))
     await pause.close()
     assert.equal((await open(first)).pause.current, undefined)
+  })
+
+  it('keeps what was pushed meanwhile waiting over restarts, until it ends in any way', async () => {
+    for (const duration of [undefined, MINUTE]) {
+      const first = await open()
+      await first.pause.begin(duration)
+      await first.push('meanwhile')
+      await first.pause.close()
+      const second = await open({ file: first.file, clock: first.clock, before: 'meanwhile' })
+      await second.pause.close()
+      const { pause, system, clock } = await open({ ...second, before: 'meanwhile' })
+      await done()
+      assert.equal(system.writes.size, 0)
+      if (duration === undefined) await pause.end()
+      else clock.advance(duration)
+      assert.deepEqual(await system.writes.next(), text('meanwhile'))
+      await done()
+      assert.equal(pause.isHoldingBack, false)
+      await pause.close()
+    }
+  })
+
+  it('keeps nothing waiting that may be older than a copy which a restart finds', async () => {
+    const first = await openPaused()
+    await first.push('meanwhile')
+    await first.pause.close()
+    const { pause, system } = await open({ ...first, before: 'meanwhile', found: 'private' })
+    await pause.end()
+    await done()
+    assert.equal(system.writes.size, 0)
+    assert.deepEqual(await system.paste(), text('private'))
   })
 
   it('that ended while no daemon ran is over', async () => {

@@ -7,7 +7,15 @@ import type { CopiedContent, OfferedContent } from '../../src/ports/system-clipb
 import fc, { forAllAsync } from '../support/property.ts'
 import { defer } from '../support/defer.ts'
 import { Mailbox } from '../support/mailbox.ts'
-import { done, openFake, text, watchedPause, type OpenOptions } from './support/open-reconciler.ts'
+import {
+  done,
+  openFake,
+  pauseThatEnded,
+  text,
+  watchedPause,
+  type OpenOptions,
+} from './support/open-reconciler.ts'
+import { NEVER_PAUSED } from '../../src/desktop/clipboard-reconciler.ts'
 import { blobOf } from '../support/memory-blob.ts'
 import { watched } from './x11/support/watched-blob.ts'
 
@@ -427,6 +435,88 @@ describe('what a device pushed', () => {
     for (const message of [undefined, 'away', undefined]) system.setTrouble(message)
     await done()
     assert.deepEqual([await system.writes.next(), system.writes.size], [text('pushed'), 0])
+  })
+})
+
+describe('what was current before the start', () => {
+  const openBefore = (content: OfferedContent | undefined, pause = NEVER_PAUSED) =>
+    openFake({ before: async () => content, pause })
+
+  it('is offered where the clipboard is empty, once, and is no copy when it comes back', async () => {
+    const { clipboard, system, copies } = await openBefore(text('before'))
+    await done()
+    assert.equal(system.writes.size, 0, 'nobody knows yet')
+    system.clear()
+    assert.deepEqual(await system.writes.next(), text('before'))
+    system.copy(text('before'))
+    await done()
+    assert.equal(copies.size, 0)
+    system.copy(text('other'))
+    system.clear()
+    await done()
+    assert.equal(system.writes.size, 0)
+    await clipboard.close()
+  })
+
+  it('gives way to all that is found or copied, also when that is not shared or goes away', async () => {
+    for (const pause of [NEVER_PAUSED, pauseThatEnded()]) {
+      for (const owner of ['found', 'another'] as const) {
+        for (const copied of [text('found'), text('')]) {
+          const { clipboard, system } = await openBefore(text('before'), pause)
+          system.copy(copied, owner)
+          await done()
+          system.clear()
+          await done()
+          assert.equal(system.writes.size, 0)
+          await clipboard.close()
+        }
+      }
+    }
+  })
+
+  it('gives way to what is pushed, or becomes current, before the clipboard is there', async () => {
+    const pushed = await openBefore(text('before'))
+    await pushed.clipboard.offer(text('newer'))
+    pushed.system.clear()
+    await done()
+    assert.deepEqual(
+      [await pushed.system.writes.next(), pushed.system.writes.size],
+      [text('newer'), 0],
+    )
+    const { clipboard, system } = await openBefore(text('before'))
+    clipboard.dropWaiting()
+    system.clear()
+    await done()
+    assert.equal(system.writes.size, 0)
+  })
+
+  it('gives way to a copy that is made, or being read, while it is looked for', async () => {
+    for (const isRead of [true, false]) {
+      const [found, read] = [defer<OfferedContent>(), defer<CopiedContent>()]
+      const { system, copies } = await openFake({ before: () => found.promise })
+      system.read = () => read.promise
+      system.clear()
+      system.copy(text('copied'))
+      if (isRead) read.resolve(text('copied'))
+      await done()
+      found.resolve(text('before'))
+      await done()
+      read.resolve(text('copied'))
+      assert.deepEqual(await copies.next(), text('copied'))
+      await done()
+      assert.equal(system.writes.size, 0)
+    }
+  })
+
+  it('is left out when it is not there any more, and the log says when it cannot be had', async () => {
+    const none = await openBefore(undefined)
+    none.system.clear()
+    await done()
+    assert.deepEqual([none.system.writes.size, none.logger.text], [0, ''])
+    const failed = await openFake({ before: () => Promise.reject(new Error('on fire')) })
+    failed.system.clear()
+    await done()
+    assert.match(failed.logger.text, /Cannot offer what was current before.*on fire/)
   })
 })
 

@@ -74,6 +74,22 @@ describe('ReceivedFolder', () => {
     await folder.save(await blobOf('a'), 'a')
   })
 
+  it('offers files that are there as they came, and saves none of the others again', async (t) => {
+    const { path, folder } = await open(t)
+    const [blob, otherBlob] = [await blobOf('one'), await blobOf('two')]
+    const one = { item: await fileItem('a.txt', blob), blob }
+    const other = { item: await fileItem('a.txt', otherBlob), blob: otherBlob }
+    for (const stored of [one, other]) await folder.keep(stored)
+    const later = new ReceivedFolder(path)
+    const paths = [join(path, 'a (2).txt')]
+    assert.deepEqual(await later.offerKept(other), { kind: 'files', paths })
+    await rm(join(path, 'a (2).txt'))
+    await writeFile(join(path, 'a.txt'), 'new')
+    for (const stored of [one, other]) assert.equal(await later.offerKept(stored), undefined)
+    assert.deepEqual(await readdir(path), ['a.txt'])
+    assert.equal(await new ReceivedFolder(join(path, 'none')).offerKept(one), undefined)
+  })
+
   it('gives an absolute path', async (t) => {
     const path = await temporaryFolder(t)
     const folder = new ReceivedFolder(relative(process.cwd(), path))

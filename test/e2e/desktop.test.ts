@@ -134,6 +134,22 @@ for (const { name, way, open, tools } of DESKTOPS) {
       const uris = String(await paste('text/uri-list'))
       assert.ok((await readFile(fileURLToPath(uris.trim()))).equals(pushed), 'they are the same')
     })
+
+    it('paste what the phone pushed also after a restart of the daemon, which shares it once', async (t) => {
+      const { env, copy, pasteUntil, phone, daemon } = await setUp(t, open)
+      const answer = 'from the phone'
+      await phone.pushText(answer)
+      await pasteUntil(PLAIN, answer)
+      const pushed = (await phone.fetch('/Sync.json')).headers.get('etag')
+      await daemon.stop()
+      const again = await startDaemonProcess(t, { folder: daemon.folder, env })
+      t.after(() => again.stop())
+      await pasteUntil(PLAIN, answer)
+      const later = await again.phone()
+      assert.equal((await later.fetch('/Sync.json')).headers.get('etag'), pushed)
+      await copy('and back')
+      await later.reads({ text: 'and back' })
+    })
   })
 }
 
@@ -180,6 +196,19 @@ for (const { name, open, tools } of SERVED) {
       }
       const { phone } = await setUp(t, early)
       await phone.reads({ text: 'early' })
+    })
+
+    it('keep on the clipboard what was copied while no daemon ran', async (t) => {
+      const { env, copy, paste, pasteUntil, phone, daemon } = await setUp(t, open)
+      await phone.pushText('from the phone')
+      await pasteUntil(PLAIN, 'from the phone')
+      await daemon.stop()
+      await copy('meanwhile')
+      const again = await startDaemonProcess(t, { folder: daemon.folder, env })
+      t.after(() => again.stop())
+      const later = await again.phone()
+      await later.reads({ text: 'meanwhile' })
+      assert.equal(String(await paste(PLAIN)), 'meanwhile')
     })
   })
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
@@ -73,6 +74,38 @@ describe('a paused desktop', needs('Xvfb', 'xclip'), () => {
     assert.match((await daemon.run('status')).stdout, /^Paused +until 20\d\d-/m)
     await daemon.run('resume')
     await pasteUntil(display, 'text/uri-list', `${pathToFileURL(received)}\r\n`)
+  })
+
+  for (const end of ['was stopped', 'was killed']) {
+    it(`puts on the clipboard what the phone pushed before the daemon ${end}, twice`, async (t) => {
+      const { display, daemon, start, phone } = await setUp(t)
+      await phone.pushText('before')
+      await pasteUntil(display, 'UTF8_STRING', 'before')
+      await daemon.run('pause')
+      await phone.pushText('meanwhile')
+      let last = daemon
+      for (let restarts = 0; restarts < 2; restarts += 1) {
+        if (end === 'was stopped') await last.stop()
+        else last.child.kill('SIGKILL')
+        if (end === 'was killed') await once(last.child, 'exit')
+        last = await start()
+      }
+      assert.equal(await xclipPaste(display, 'UTF8_STRING'), undefined)
+      await last.run('resume')
+      await pasteUntil(display, 'UTF8_STRING', 'meanwhile')
+    })
+  }
+
+  it('puts nothing over what was copied while no daemon ran, also not when it goes on', async (t) => {
+    const { display, daemon, start, phone } = await setUp(t)
+    await daemon.run('pause')
+    await phone.pushText('meanwhile')
+    await daemon.stop()
+    await xclipCopy(t, display, SECRET, 'UTF8_STRING')
+    const again = await start()
+    await again.run('resume')
+    await again.run('pause')
+    assert.equal(String(await xclipPaste(display, 'UTF8_STRING')), SECRET)
   })
 
   it('stays paused when the daemon starts again', async (t) => {

@@ -85,8 +85,11 @@ export class HelperClipboard implements SystemClipboard {
       onTrouble: (message) => clipboard.#onTrouble(message),
     })
     const state = await clipboard.#look()
-    if (state !== undefined && options.readAtStart) clipboard.#onChanged(state, 'found')
-    else clipboard.#state = state ?? clipboard.#state
+    if (state !== undefined && options.readAtStart) {
+      const isEmpty = state.types.length + state.denied.length === 0
+      clipboard.#onChanged(state, isEmpty ? 'nobody' : 'found')
+    }
+    clipboard.#state ??= state
     return clipboard
   }
 

@@ -43,6 +43,8 @@ export class WaylandClipboard implements SystemClipboard {
   #helper: HelperProcess | undefined
   /** The next change tells of what was there when the watching began. */
   #isFound = false
+  /** Something was on the clipboard since the watching began. */
+  #hasChanged = false
   /** Takes the next change, which is no copy. */
   #skip: (() => void) | undefined
   /** Offers what is being written. */
@@ -131,7 +133,8 @@ export class WaylandClipboard implements SystemClipboard {
     const { clock, logger, readAtStart, events } = this.#options
     const env = this.#env
     // Without an answer there may be something, of which nobody knows when it was copied.
-    this.#isFound = (await this.#listFirst())?.length !== 0
+    const types = await this.#listFirst()
+    this.#isFound = types?.length !== 0
     const skipped = this.#isFound && !readAtStart ? this.#skipFirst() : undefined
     this.#helper = await HelperProcess.start({
       ...watch,
@@ -147,6 +150,19 @@ export class WaylandClipboard implements SystemClipboard {
       },
     })
     await skipped
+    if (readAtStart && (types ?? []).length === 0) void this.#lookAgain()
+  }
+
+  /** Nothing seems to be there: the watch would have told by the end of a second look. */
+  async #lookAgain(): Promise<void> {
+    const { events, logger } = this.#options
+    try {
+      const types = await this.#listFirst()
+      const isEmpty = (types ?? []).length === 0 && !this.#hasChanged
+      if (isEmpty && !this.#isClosed) events.onChange('nobody')
+    } catch (error) {
+      logger.debug('Cannot see what is on the clipboard', { reason: messageOf(error) })
+    }
   }
 
   /** KWin says nothing of an empty clipboard, and wl-paste waits for ever: `undefined` then. */
@@ -177,6 +193,7 @@ export class WaylandClipboard implements SystemClipboard {
   }
 
   #onChanged(): void {
+    this.#hasChanged = true
     if (this.#isClosed) return
     const owner = this.#isFound ? 'found' : 'another'
     this.#isFound = false

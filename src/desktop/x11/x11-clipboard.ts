@@ -72,7 +72,9 @@ export class X11Clipboard implements SystemClipboard {
     if (display === '') throw new Error('There is no X display: DISPLAY is not set')
     const clipboard = new X11Clipboard(options, display)
     const firstOwner = await clipboard.#connect()
-    if (options.readAtStart) void clipboard.#catchUp(firstOwner, 0)
+    if (!options.readAtStart) return clipboard
+    if (firstOwner !== 'nobody') void clipboard.#catchUp(firstOwner, 0)
+    else if (clipboard.#changes === 0) options.events.onChange('nobody')
     return clipboard
   }
 

@@ -31,6 +31,19 @@ for (const platform of HELPER_PLATFORMS) {
       assert.deepEqual(await copies.next(), textOf('before'))
     })
 
+    it('offers at start what was current before, unless something is there', async (t) => {
+      const system = await makeSystem(t)
+      const start = { system, readAtStart: true, before: async () => textOf('before') }
+      const first = await openHelperClipboard(t, platform, start)
+      await until(system, () => paste(system) !== undefined)
+      assert.deepEqual(paste(system), textOf('before'))
+      await first.clipboard.close()
+      copy(system, 'meanwhile')
+      const { copies } = await openHelperClipboard(t, platform, start)
+      assert.deepEqual(await copies.next(), textOf('meanwhile'))
+      assert.deepEqual(paste(system), textOf('meanwhile'))
+    })
+
     it('shares nothing of what is there while what was copied in a pause is held back', async (t) => {
       const system = await makeSystem(t)
       copy(system, 'private')

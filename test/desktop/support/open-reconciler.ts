@@ -11,6 +11,7 @@ import type { Clock } from '../../../src/lib/clock.ts'
 import type {
   ClipboardEvents,
   CopiedContent,
+  OfferedContent,
   SystemClipboard,
 } from '../../../src/ports/system-clipboard.ts'
 import { CaptureLogger } from '../../support/capture-logger.ts'
@@ -99,13 +100,15 @@ export interface Opened<AnyClock extends Clock = FakeClock> {
 export interface OpenOptions {
   readonly limits?: Partial<CopyLimits> | undefined
   readonly pause?: SharingPause | undefined
+  /** What was current before the start. */
+  readonly before?: () => Promise<OfferedContent | undefined>
 }
 
 /** Opens a system with `open`; the caller closes the clipboard. */
 export async function openReconciler<AnyClock extends Clock>(
   clock: AnyClock,
   open: (deps: SystemDeps<AnyClock>) => Promise<SystemClipboard>,
-  { limits: some, pause = NEVER_PAUSED }: OpenOptions = {},
+  { limits: some, pause = NEVER_PAUSED, before = async () => undefined }: OpenOptions = {},
 ): Promise<Opened<AnyClock>> {
   const copies: Opened['copies'] = new Mailbox()
   const troubles: Opened['troubles'] = new Mailbox()
@@ -116,6 +119,7 @@ export async function openReconciler<AnyClock extends Clock>(
     limits,
     clock,
     logger,
+    before,
     onCopy: (copied) => copies.put(copied),
     onTrouble: (message) => troubles.put(message ?? { isOver: true }),
   })
