@@ -100,8 +100,8 @@ export interface ControlOptions {
   readonly token: string
   /** Further routes of the owner, such as those of the clipboard itself. */
   readonly routes?: readonly Route<Owner>[] | undefined
-  /** Pages are given these, so that the browser can save a file by itself. */
-  readonly tickets?: OwnerTickets | undefined
+  /** What those routes give to pages of the panel. */
+  readonly pages?: OwnerPages | undefined
   /** Why the disk takes nothing, or no upload. */
   readonly diskTrouble?: (() => Promise<string | undefined>) | undefined
   /** Called when somebody was given the address that opens the panel. */
@@ -111,16 +111,17 @@ export interface ControlOptions {
   readonly logger: Logger
 }
 
-/** Paths that prove by themselves that the owner was given them. */
-interface OwnerTickets {
+/** What pages hold: event streams, and tickets, by which the browser saves a file by itself. */
+interface OwnerPages {
   /** @throws {HttpError} `NOT_FOUND` when the ticket is no good any more. */
   holderOf(call: Pick<Call, 'method' | 'path'>): Owner | undefined
-  endAll(): void
+  /** Ends all of that. */
+  signOut(): void
 }
 
 /** Endpoints of the owner. */
 export function createControlRoutes(
-  { admin, panel, tickets, onAddressGiven, clock, logger }: ControlOptions,
+  { admin, panel, pages, onAddressGiven, clock, logger }: ControlOptions,
   panelToken: PanelToken,
   events: PanelEvents,
 ): readonly Route<Owner>[] {
@@ -154,7 +155,7 @@ export function createControlRoutes(
     }),
     jsonRoute('DELETE', '/panel', async () => {
       panelToken.renew()
-      tickets?.endAll()
+      pages?.signOut()
       events.endAll()
       return {}
     }),

@@ -32,7 +32,7 @@ export interface Control {
 
 /** Makes the control listener of a daemon. */
 export function createControl(options: ControlOptions): Control {
-  const { token, routes = [], tickets, clock, logger } = options
+  const { token, routes = [], pages, clock, logger } = options
   const { diskTrouble = async () => undefined } = options
   const panelToken = new PanelToken()
   const events = new PanelEvents(options)
@@ -42,7 +42,7 @@ export function createControl(options: ControlOptions): Control {
     routes: [...createControlRoutes(options, panelToken, events), ...routes],
     authenticate: (call) => {
       checkOwnHost(call)
-      return tickets?.holderOf(call) ?? authorize(call)
+      return pages?.holderOf(call) ?? authorize(call)
     },
     clock,
     toHttpError,

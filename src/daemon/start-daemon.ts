@@ -328,7 +328,7 @@ async function startControl(running: Running, admin: Admin): Promise<string> {
   const control = createControl({
     admin,
     routes: clipboard.routes,
-    tickets: clipboard.tickets,
+    pages: clipboard.pages,
     panel: createPanel(running),
     token,
     diskTrouble: () => station.storage.diskTrouble(),

@@ -9,6 +9,7 @@
 
 import { OWNER_ID, type Owner } from '../core/owner.ts'
 import type { Call, Handler, Route } from '../http/call.ts'
+import { Subscribers } from '../lib/subscribers.ts'
 import type { Principal } from '../ports/device-registry.ts'
 import type { RecentItems } from '../ports/panel.ts'
 import { DeviceStreams } from './device-streams.ts'
@@ -29,7 +30,11 @@ const OWNER: Owner = { kind: 'owner', id: OWNER_ID, at: 'panel' }
 /** The endpoints, and a hold on what they have given out. */
 export interface OwnerRoutes {
   readonly routes: readonly Route<Owner>[]
-  readonly tickets: Pick<Tickets<Owner>, 'holderOf' | 'endAll'>
+  /** What the pages of the panel were given. */
+  readonly pages: Pick<Tickets<Owner>, 'holderOf'> & {
+    /** Ends their tickets and event streams. */
+    signOut(): void
+  }
   /** Ends all event streams. */
   closeStreams(): void
 }
@@ -42,7 +47,23 @@ export function createOwnerRoutes(
   },
 ): OwnerRoutes {
   const { heartbeatMs, recent } = options
-  const streams = new DeviceStreams({ ...ports, heartbeatMs, maxPerDevice: MAX_STREAMS })
+  const onSignOut = new Subscribers()
+  const both = { ...ports, heartbeatMs, maxPerDevice: MAX_STREAMS }
+  const ofCommands = new DeviceStreams(both)
+  const ofPages = new DeviceStreams({
+    ...both,
+    devices: {
+      isValid: (login) => ports.devices.isValid(login),
+      onCredentialGone: (listener) => onSignOut.add(() => void listener(OWNER_ID)),
+    },
+  })
+  const streams: Pick<DeviceStreams, 'open'> = {
+    open(principal, wire) {
+      const isPage = principal.kind === 'owner' && principal.at === 'panel'
+      const own = isPage ? ofPages : ofCommands
+      own.open(principal, wire)
+    },
+  }
   const rows = itemRoutes(createDeps(ports, options), streams, {
     dialects: ['sync'],
     hasPrefix: true,
@@ -53,7 +74,20 @@ export function createOwnerRoutes(
     recentOf: () => recent?.list ?? [],
   })
   const routes = [...rows.map(moved), ...tickets.routes]
-  return { routes, tickets, closeStreams: () => streams.close() }
+  return {
+    routes,
+    pages: {
+      holderOf: (call) => tickets.holderOf(call),
+      signOut() {
+        tickets.endAll()
+        onSignOut.notify()
+      },
+    },
+    closeStreams() {
+      ofCommands.close()
+      ofPages.close()
+    },
+  }
 }
 
 /** The same endpoint below {@link OWNER_PATH}, with the errors of this protocol. */

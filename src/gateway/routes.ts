@@ -66,7 +66,7 @@ export function createDeps(
  */
 export function itemRoutes(
   deps: HandlerDeps,
-  streams: DeviceStreams,
+  streams: Pick<DeviceStreams, 'open'>,
   { dialects, hasPrefix }: { readonly dialects: readonly Dialect[]; readonly hasPrefix: boolean },
 ): readonly Route<Principal>[] {
   const uploads = { ...deps, hasPrefix }

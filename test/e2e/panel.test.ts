@@ -5,6 +5,7 @@ import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { it, type TestContext } from 'node:test'
+import { readControlToken } from '../../src/control/control-token.ts'
 import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts'
 import { openEvents, readFrames } from '../support/event-reader.ts'
 import { createPhone } from '../support/phone.ts'
@@ -116,4 +117,27 @@ it('the panel of a daemon opens the folder of what was received', needs('Xvfb'),
   assert.deepEqual(await answer.json(), { opened: true })
   const opened = (): Promise<string> => readFile(join(seen, 'opened'), 'utf8').catch(() => '')
   while ((await opened()) !== folder) await changes.next()
+})
+
+it('the panel hears of no change any more once all browsers were signed out, and commands do', async (t) => {
+  const daemon = await startDaemonProcess(t, { args: ['--headless'], devices: ['Phone'] })
+  const { control } = daemon.ready
+  const token = await readControlToken(join(daemon.folder, 'data'))
+  const { authorization } = await enter(daemon)
+  const open = (as: string) => openEvents(t, `${control}/clipboard`, as)
+  const [page, command] = [await open(authorization), await open(`Bearer ${token}`)]
+  await Promise.all([page.next(), command.next()])
+  const signedOut = await fetch(`${control}/panel`, {
+    method: 'DELETE',
+    headers: { authorization },
+  })
+  assert.equal(signedOut.status, 200)
+  await (await daemon.phone()).pushText('after that')
+  assert.equal(await page.next(), undefined)
+  const heard = await command.next()
+  assert.equal(heard && 'event' in heard && heard.event, 'update')
+
+  const again = await open((await enter(daemon)).authorization)
+  const hello = await again.next()
+  assert.equal(hello && 'event' in hello && hello.event, 'hello')
 })
