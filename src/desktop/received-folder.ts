@@ -29,15 +29,15 @@ import { Lru } from '../lib/lru.ts'
 import { blocksOf } from '../lib/read-bytes.ts'
 import { numberedName, safeFileName } from '../lib/safe-file-name.ts'
 import { saveUnderFreeName, UNFINISHED } from '../lib/save-under-free-name.ts'
-import { Semaphore } from '../lib/semaphore.ts'
+import { Semaphore, userFiles } from '../lib/semaphore.ts'
 import { SingleFlight } from '../lib/single-flight.ts'
 import { hasCode } from '../lib/system-error.ts'
 import { markOrigin } from './mark-origin.ts'
 
 const BLOCK_BYTES: number = MIB
 
-/** Each may wait for a slow disk in one of the four threads that all files of a process share. */
-const MAX_AT_ONCE = 3
+/** Of the turns at files of the user: one is left for those that are copied. */
+const MAX_AT_ONCE = 2
 
 /** An unfinished file that nobody wrote to for so long was left by a program that was killed. */
 const ABANDONED_MS: number = 24 * 60 * 60 * 1000
@@ -153,7 +153,7 @@ export class ReceivedFolder {
     const paths = await this.#keep(stored)
     if (paths.length === 0) return paths
     // Their names; the bytes were synced one by one.
-    await syncFolder(this.path).catch((error: unknown) => {
+    await this.#inTurn(() => syncFolder(this.path)).catch((error: unknown) => {
       // Some file systems over a network sync files only.
       if (!hasCode(error, 'EINVAL', 'ENOTSUP')) throw error
     })
@@ -180,7 +180,11 @@ export class ReceivedFolder {
   }
 
   #save(blob: Blob, name: string, sha256: string | undefined): Promise<string> {
-    return this.#turns.run(() => this.#write(blob, name, sha256))
+    return this.#inTurn(() => this.#write(blob, name, sha256))
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    return this.#turns.run(() => userFiles.run(work))
   }
 
   async #write(blob: Blob, name: string, sha256: string | undefined): Promise<string> {

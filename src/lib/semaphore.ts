@@ -54,6 +54,12 @@ export class Semaphore {
   }
 }
 
+/**
+ * Turns at files in places of the user, whose share may hang: each holds one of the four threads
+ * that all files of a process share, and one is left for what comes.
+ */
+export const userFiles: Semaphore = new Semaphore(3)
+
 /** A queue for each key; the queues run side by side. Keeps nothing for a key without work. */
 export class KeyedQueues {
   readonly #queues = new Map<string, { readonly queue: Semaphore; jobs: number }>()

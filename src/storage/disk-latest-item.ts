@@ -131,8 +131,9 @@ export class DiskLatestItem implements LatestItem {
     }
     const ours = toStoredBlob(blob)
     const { binary: replaced, unsaved } = this.#content
-    // Bytes that were synced when they came are only looked at here.
-    await this.#options.blobs.sync(ours)
+    // Bytes that were synced when they came are only looked at here. All pushes wait meanwhile, so
+    // files of the user, whose share may hang, are not: they were looked at when they came.
+    if (!isOfUser(ours)) await this.#options.blobs.sync(ours)
     const binary = { item, blob: ours }
     const waiting = isToSave ? [...unsaved, binary] : unsaved
     await this.#replace({ text: undefined, binary, unsaved: waiting })
@@ -186,7 +187,10 @@ export class DiskLatestItem implements LatestItem {
     const blob = await this.#restore(binary)
     const waiting: BinaryItem[] = []
     for (const record of unsaved) {
-      waiting.push({ item: record.item, blob: await this.#restore(record) })
+      const { name, group = name } = record.blob
+      // The current one may wait, too, and there is one blob of one name.
+      const isCurrent = group !== undefined && group === blob.ownName
+      waiting.push({ item: record.item, blob: isCurrent ? blob : await this.#restore(record) })
     }
     const cut = cutText(item.text, MAX_NAME_TEXT_BYTES)
     const kept = { item: cut === item.text ? item : { ...item, text: cut }, blob }
@@ -235,6 +239,10 @@ export class DiskLatestItem implements LatestItem {
 function toStoredBlob(blob: Blob): StoredBlob {
   if (blob instanceof DiskBlob || blob instanceof GroupBlob) return blob
   throw new Error('Cannot store a blob of another store')
+}
+
+function isOfUser(blob: StoredBlob): boolean {
+  return blob instanceof GroupBlob ? blob.members === undefined : blob.ownName === undefined
 }
 
 /** The names in the folder of blobs of what is ours. */

@@ -535,8 +535,8 @@ const needsShare = needsTracing.skip === false ? needs('Xvfb', 'xclip') : needsT
 
 describe('a desktop with files copied from a share that hangs', needsShare, () => {
   for (const [what, downloads, calls] of [
-    ['a file that six ask for', 6, 'openat'],
-    ['a folder that one asks for', 1, 'statx'],
+    ['a file that six ask for', 6, 'openat,mkdir,statx'],
+    ['a folder that one asks for', 1, 'openat,mkdir,statx'],
   ] as const) {
     it(`serves all else beside ${what}`, async (t) => {
       const xvfb = await Xvfb.start(t)
@@ -550,9 +550,13 @@ describe('a desktop with files copied from a share that hangs', needsShare, () =
       await xclipCopy(t, display, `file://${copied}\r\n`, 'text/uri-list')
       while ((await phone.document())['hasData'] !== true) continue
       const paths = downloads === 1 ? names.map((name) => join(share, name)) : [copied]
-      const letGo = await inject(t, daemon.ready.pid, { calls, fault: STANDSTILL, paths })
+      const received = join(daemon.folder, 'received')
+      const fault = { calls, fault: STANDSTILL, paths: [...paths, received] }
+      const letGo = await inject(t, daemon.ready.pid, fault)
       const asked = Array.from({ length: downloads }, () => phone.download())
       for (let look = 0; look < 20; look += 1) await phone.document()
+      // Their copies in the folder of received files hang, too.
+      for (const name of ['a', 'b', 'c']) await phone.pushFile('File', name, Buffer.from(name))
       assert.equal(await UPLOAD(phone), 200)
       assert.equal(await TEXT(phone), 200)
       await letGo()

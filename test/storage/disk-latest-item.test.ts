@@ -103,6 +103,15 @@ describe('the item on disk', () => {
     assert.deepEqual((await again.restart()).latest.unsaved, [])
   })
 
+  it('has one blob after a restart, also when it is still to be saved as a file', async (t) => {
+    const storage = await openTestStorage(t)
+    const blob = await storage.blobs.receive(streamOf('film'), { maxBytes: 10 })
+    await storage.latest.put(await fileItem('film', blob), blob, { isToSave: true })
+    const { latest } = await storage.restart()
+    assert.ok(latest.binary !== undefined && latest.unsaved.length === 1)
+    assert.equal(latest.unsaved[0]?.blob, latest.binary.blob)
+  })
+
   it('is private, and made private again', async (t) => {
     const storage = await openTestStorage(t)
     await putFile(storage, 'hello')

@@ -30,6 +30,7 @@ import {
   DiskBlob,
   gone,
   isSameFile,
+  lookAtUserFile,
   openUserFile,
   readFileState,
   type FileIdentity,
@@ -122,7 +123,7 @@ export class DiskBlobStore implements BlobStore {
 
   async adopt(path: string, signal: AbortSignal): Promise<DiskBlob> {
     signal.throwIfAborted()
-    const file = await openUserFile(path)
+    const file = await lookAtUserFile(() => openUserFile(path))
     try {
       const before = await readFileState(file)
       if (!before.isFile) throw gone('it is not a regular file')

@@ -3,7 +3,7 @@
 import { constants, type BigIntStats } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 import { DomainError } from '../../core/domain-error.ts'
-import { Semaphore } from '../../lib/semaphore.ts'
+import { userFiles } from '../../lib/semaphore.ts'
 import { codeOf, isShortage } from '../../lib/system-error.ts'
 import type { Digests, HashedBlob, OpenBlob } from '../../ports/blob.ts'
 import { isOpenedAt } from './without-links.ts'
@@ -121,12 +121,7 @@ export class DiskBlob implements HashedBlob {
   }
 }
 
-const userFiles = new Semaphore(2)
-
-/**
- * Looks at a file of the user, two at a time: each look holds a thread of the process for as long
- * as a share of the network hangs, and all uploads share four.
- */
+/** Looks at a file of the user, when it is its turn. */
 export function lookAtUserFile<T>(look: () => Promise<T>): Promise<T> {
   return userFiles.run(look)
 }
