@@ -100,7 +100,7 @@ export interface ControlOptions {
   readonly token: string
   /** Further routes of the owner, such as those of the clipboard itself. */
   readonly routes?: readonly Route<Owner>[] | undefined
-  /** What those routes give to pages of the panel. */
+  /** Given by those routes to pages of the panel. */
   readonly pages?: OwnerPages | undefined
   /** Why the disk takes nothing, or no upload. */
   readonly diskTrouble?: (() => Promise<string | undefined>) | undefined
@@ -111,7 +111,7 @@ export interface ControlOptions {
   readonly logger: Logger
 }
 
-/** What pages hold: event streams, and tickets, by which the browser saves a file by itself. */
+/** The event streams and tickets of pages; by a ticket the browser saves a file by itself. */
 interface OwnerPages {
   /** @throws {HttpError} `NOT_FOUND` when the ticket is no good any more. */
   holderOf(call: Pick<Call, 'method' | 'path'>): Owner | undefined

@@ -153,8 +153,8 @@ export async function shareDesktop(
 }
 
 /**
- * What others sent last was on the clipboard for as long as the daemon ran, or waits for the end of
- * a pause. A copy of this desktop was there for as long as its program ran.
+ * Offers again what others sent last: it was on the clipboard for as long as the daemon ran, or
+ * waits for the end of a pause. A copy of this desktop was there for as long as its program ran.
  */
 async function offerBefore({ current, unsaved }: LatestItem, received: ReceivedFolder) {
   const { sender, contentHash, dataName } = current?.item ?? {}

@@ -36,7 +36,7 @@ import { markOrigin } from './mark-origin.ts'
 
 const BLOCK_BYTES: number = MIB
 
-/** Of the turns at files of the user: one is left for those that are copied. */
+/** One of the turns at files of the user is left for those that are copied. */
 const MAX_AT_ONCE = 2
 
 /** An unfinished file that nobody wrote to for so long was left by a program that was killed. */
@@ -320,7 +320,7 @@ function stateOf(path: string, { ino, size, mtimeMs, ctimeMs }: Stats): string {
   return `${ino} ${size} ${mtimeMs} ${ctimeMs} ${path}`
 }
 
-/** SHA-256 of a file; `undefined` when it cannot be read, or not to its end before it is aborted. */
+/** SHA-256 of a file; `undefined` when it cannot be read to its end before it is aborted. */
 async function hashFile(path: string, signal: AbortSignal): Promise<string | undefined> {
   try {
     const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)

@@ -30,7 +30,7 @@ const OWNER: Owner = { kind: 'owner', id: OWNER_ID, at: 'panel' }
 /** The endpoints, and a hold on what they have given out. */
 export interface OwnerRoutes {
   readonly routes: readonly Route<Owner>[]
-  /** What the pages of the panel were given. */
+  /** Given to the pages of the panel. */
   readonly pages: Pick<Tickets<Owner>, 'holderOf'> & {
     /** Ends their tickets and event streams. */
     signOut(): void

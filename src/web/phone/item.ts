@@ -34,7 +34,7 @@ const MAX_PICTURE_BYTES = 50_000_000
 /** A ticket is good for ten minutes. */
 const TICKET_MS = 9 * 60_000
 
-/** How often the page has looked anew: the daemon may have been started, with which tickets end. */
+/** How often the page has looked again: tickets end where the daemon was started meanwhile. */
 let looks = 0
 
 /** Whether the page stands on an iPhone's home screen, where downloads open without a way back. */
