@@ -1,6 +1,6 @@
 /** `/phone/trust` and what is below it, for everybody and with no script. @module */
 
-import { route, type Call, type Route } from '../http/call.ts'
+import { route, type Route } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
 import { withoutSlash } from '../http/page-files.ts'
 import type { Reply } from '../http/reply.ts'
@@ -12,24 +12,13 @@ export function trustRoutes({
   trust = () => undefined,
   isDraining,
 }: Pick<GatewayOptions, 'trust' | 'isDraining'> = {}): readonly Route<undefined>[] {
-  const reply = (path: string, { request: { socket }, host }: Call<undefined>): Reply => {
+  const reply = withoutSlash<{ name?: string }>(({ request: { socket }, host, params }) => {
     if (isDraining?.() === true) throw new HttpError('DRAINING')
-    const file = trust(path, { isSecure: 'encrypted' in socket, host })
+    const file = trust(params.name ?? '', { isSecure: 'encrypted' in socket, host })
     if (file === undefined) throw new HttpError('NOT_FOUND')
     return fileReply(file)
-  }
-  return [
-    route(
-      'GET',
-      '/phone/trust',
-      withoutSlash((call) => reply('', call)),
-    ),
-    route(
-      'GET',
-      '/phone/trust/{name}',
-      withoutSlash<{ name: string }>((call) => reply(call.params.name, call)),
-    ),
-  ]
+  })
+  return [route('GET', '/phone/trust', reply), route('GET', '/phone/trust/{name}', reply)]
 }
 
 /** The answer that a page for everybody is. */

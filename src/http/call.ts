@@ -8,7 +8,7 @@ import type { FlatHeaders, Reply } from './reply.ts'
 export type PathParams<Pattern extends string> =
   Pattern extends `${string}{${infer Name}}${infer Rest}`
     ? { readonly [Key in Name | keyof PathParams<Rest>]: string }
-    : unknown
+    : object
 
 /** A request on its way to a handler. `Principal` is whoever the authentication found. */
 export interface Call<Principal = unknown, Params = unknown> {

@@ -133,7 +133,8 @@ export class DiskLatestItem implements LatestItem {
     const { binary: replaced, unsaved } = this.#content
     // Bytes that were synced when they came are only looked at here. All pushes wait meanwhile, so
     // files of the user, whose share may hang, are not: they were looked at when they came.
-    if (!isOfUser(ours)) await this.#options.blobs.sync(ours)
+    const own = ours instanceof GroupBlob ? ours.members : ours.ownName
+    if (own !== undefined) await this.#options.blobs.sync(ours)
     const binary = { item, blob: ours }
     const waiting = isToSave ? [...unsaved, binary] : unsaved
     await this.#replace({ text: undefined, binary, unsaved: waiting })
@@ -239,10 +240,6 @@ export class DiskLatestItem implements LatestItem {
 function toStoredBlob(blob: Blob): StoredBlob {
   if (blob instanceof DiskBlob || blob instanceof GroupBlob) return blob
   throw new Error('Cannot store a blob of another store')
-}
-
-function isOfUser(blob: StoredBlob): boolean {
-  return blob instanceof GroupBlob ? blob.members === undefined : blob.ownName === undefined
 }
 
 /** The names in the folder of blobs of what is ours. */

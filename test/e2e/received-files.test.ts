@@ -189,7 +189,7 @@ describe('files that a phone was told have arrived', () => {
     const { received, start, holds } = await setUp(t)
     const daemon = await start([], ['Phone'])
     const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
-    const fault = { calls: 'openat', fault: 'error=EMFILE', path: received }
+    const fault = { calls: 'openat', fault: 'error=EMFILE', paths: [received] }
     const letGo = await inject(t, daemon.ready.pid, fault)
     const films = { 'a.mp4': randomBytes(1000) }
     await phone.pushFile('File', 'a.mp4', films['a.mp4'])
