@@ -189,20 +189,27 @@ export class ClipboardPipeline implements InboundPipeline {
 
   /** The sender has no bytes, and must mean an item that is here. */
   async #applyKnown(inbound: InboundItem, turn: OwnTurn): Promise<AppliedItem> {
+    const { latest } = this.#deps
+    let prepared: Blob | undefined
     for (;;) {
       const result = await this.#queue.run(async () => {
         const { origin, hash } = inbound
         if (this.#order.isOutdated(origin, inbound, hash)) return this.#leftOut()
-        const meant = findMeant(inbound, this.#deps.latest, (blob) => this.#md5.find(blob))
+        const meant = findMeant(inbound, latest, (blob) => this.#md5.find(blob))
         if (meant.kind === 'undecided') return meant
         const { stored, as } = meant
+        // A file of the user may be gone, or its share may hang: nobody else waits for that.
+        if (stored.blob !== prepared) return { kind: 'unprepared', blob: stored.blob } as const
         const item = as === undefined ? stored.item : await this.#rename(inbound, as)
         const aliases = withAlias(item, inbound.hash)
         return this.#activate(inbound, { ...item, aliases }, stored.blob)
       })
       if (!('kind' in result)) return result.result
+      const { kind, blob } = result
       // Meanwhile another item may have taken its place, so it is looked for again.
-      await turn.guard(this.#md5.learn(result.blob))
+      if (kind === 'undecided') await turn.guard(this.#md5.learn(blob))
+      else if (blob !== undefined) await turn.guard(latest.prepare(blob))
+      prepared = blob
     }
   }
 

@@ -3,7 +3,7 @@
 import { constants, type BigIntStats } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 import { DomainError } from '../../core/domain-error.ts'
-import { userFiles } from '../../lib/semaphore.ts'
+import { Semaphore, userFiles } from '../../lib/semaphore.ts'
 import { codeOf, isShortage } from '../../lib/system-error.ts'
 import type { Digests, HashedBlob, OpenBlob } from '../../ports/blob.ts'
 import { isOpenedAt } from './without-links.ts'
@@ -121,9 +121,12 @@ export class DiskBlob implements HashedBlob {
   }
 }
 
+/** One of the turns at files of the user is left for those that are received. */
+const looks = new Semaphore(2)
+
 /** Looks at a file of the user, when it is its turn. */
 export function lookAtUserFile<T>(look: () => Promise<T>): Promise<T> {
-  return userFiles.run(look)
+  return looks.run(() => userFiles.run(look))
 }
 
 /** Looks at a file of ours. */
