@@ -266,14 +266,15 @@ export class FileSaves implements Expendable {
   }
 
   async #giveUp(stored: StoredItem, reason: string, fields: LogFields = {}): Promise<void> {
-    await this.#end(stored)
     const { type, size } = stored.item
     const told = { type, size, reason, ...fields }
+    // Before it is noted, for which a full disk may have no room.
     this.#deps.logger.error('Cannot save what was sent: it is given up', told)
     this.#givenUp.delete(fileOf(stored))
     this.#givenUp.set(fileOf(stored), { reason, size })
     const [oldest = ''] = this.#givenUp.keys()
     if (this.#givenUp.size > MAX_WAITING) this.#givenUp.delete(oldest)
+    await this.#end(stored)
     this.#watchers.notify()
   }
 }

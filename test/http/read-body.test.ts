@@ -530,11 +530,15 @@ describe('a body in a great many chunks', () => {
 
   // Elsewhere a loopback network has one address.
   const onLinux = { skip: process.platform === 'linux' ? false : 'skipped: needs Linux' }
+  // Behind 16 KiB of them, newer versions end the connection.
+  const isNew = !process.version.startsWith('v20.')
+  const oldNode = { skip: isNew ? 'skipped: this Node refuses so many trailers' : onLinux.skip }
   for (const [what, start, piece, inRead] of [
     ['chunks', head('PUT /it', CHUNKED), '1\r\n \r\n', READ_BYTES / 6],
     ['trailers', '', `${head('PUT /it', CHUNKED)}0\r\n${'a:\r\n'.repeat(4000)}\r\n`, 4],
   ] as const) {
-    it(`keeps nobody waiting who comes from another address: many ${what}`, onLinux, async (t) => {
+    const options = what === 'trailers' ? oldNode : onLinux
+    it(`keeps nobody waiting who comes from another address: many ${what}`, options, async (t) => {
       let come = 0
       const { connect, port } = await serveKernel(t, {
         authenticate: ({ request }) => {

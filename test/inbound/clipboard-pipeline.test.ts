@@ -551,6 +551,17 @@ describe('what is to be saved as files', () => {
     assert.equal(saves.trouble, '1 item (12 bytes) given up: there is no space left (ENOSPC)')
   })
 
+  it('is told as given up also where a full disk has no room to note that', async (t) => {
+    const { latest, push, fail, saves, told } = await saving(t)
+    await push('one')
+    t.mock.method(latest, 'endSaving', () => Promise.reject(full()))
+    await fail(full())
+    assert.deepEqual(told(), [
+      ['error', 'Cannot save what was sent: it is given up', 'ENOSPC (write)'],
+    ])
+    assert.match(saves.trouble ?? '', /given up/)
+  })
+
   it('is tried again three times, and holds nothing up meanwhile', async (t) => {
     const { push, asked, names, fail, clock, saves, told } = await saving(t)
     await push('one')

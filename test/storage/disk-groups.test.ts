@@ -217,8 +217,9 @@ describe('a copied group', needs('python3'), () => {
       assert.equal(again.latest.current?.item.dataName, 'g.zip')
       await assert.rejects(bytesOf(again), { code: 'BLOB_GONE' })
       assert.ok(again.latest.current, 'there is an item')
-      const put = again.latest.put(again.latest.current.item, again.latest.current.blob)
-      await assert.rejects(put, { code: 'BLOB_GONE' })
+      const { blob } = again.latest.current
+      assert.ok(blob !== undefined, 'it has a list')
+      await assert.rejects(again.latest.prepare(blob), { code: 'BLOB_GONE' })
     }
   })
 

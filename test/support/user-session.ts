@@ -108,7 +108,11 @@ export async function startUserSession(
   return {
     run: runThere,
     end: async () => {
-      await runThere('systemctl', '--user', 'exit')
+      await runThere('systemctl', '--user', 'exit').catch((error: unknown) => {
+        // The end of the session may overtake that of the command.
+        if (!(error instanceof Error && 'signal' in error && error.signal === 'SIGKILL'))
+          throw error
+      })
       await gone
     },
   }
