@@ -137,7 +137,7 @@ export class Connection {
     const place = this.#countInRead(response.req.rawHeaders)
     if (place > 1) this.restUntilTurn()
     if (!isOpen(before) && place <= MAX_BEGUN) serve()
-    else this.#getPipeline().add(response, before, awaited, serve)
+    else this.#getPipeline().add(response, { before, awaited }, serve)
   }
 
   /** Reads nothing more before the others have had their turn. */
@@ -182,13 +182,12 @@ export class Connection {
   }
 
   #getPipeline(): Pipeline {
-    this.#pipeline ??= new Pipeline(this)
+    this.#pipeline ??= new Pipeline(
+      this.socket,
+      // Those of one client whose reads take long keep each other waiting, and not its others.
+      () => `${this.#isSlow} ${this.client || this.remoteAddress}`,
+    )
     return this.#pipeline
-  }
-
-  /** Those of one client whose reads take long keep each other waiting, and not its others. */
-  get lane(): string {
-    return `${this.#isSlow} ${this.client || this.remoteAddress}`
   }
 
   /**

@@ -21,13 +21,12 @@ const MAX_WAITING = 20_000
 /** Requests that waited and are begun in one turn of the event loop, on all connections. */
 const MAX_PER_TURN = 32
 
-/** The connection that requests come on. */
-interface PipelinedConnection {
-  readonly socket: Socket
-  /** With whom it shares its turns. */
-  readonly lane: string
-  /** The answer to its newest request. */
-  readonly latest: ServerResponse | undefined
+/** The answers that a request waits for. */
+interface Place {
+  /** The answer to the request before it. */
+  readonly before: ServerResponse | undefined
+  /** The answer that has to end before it begins, if any has. */
+  readonly awaited: ServerResponse | undefined
 }
 
 interface WaitingRequest {
@@ -41,11 +40,10 @@ interface WaitingRequest {
  */
 const TURNS_OFF = 64
 
-/** Requests that wait to be begun, on all connections. */
-let waitingCount = 0
-
 /** The connections that wait for a turn: a process has one event loop. */
 class ConnectionTurns {
+  /** Requests that wait on them. */
+  count = 0
   readonly #ready = new FairQueue<Pipeline>(Number.POSITIVE_INFINITY)
   #next: NodeJS.Immediate | undefined
   #off = 0
@@ -56,15 +54,15 @@ class ConnectionTurns {
   }
 
   /** Gives a connection a turn in which it can go on. */
-  ask(pipeline: Pipeline, lane: string): void {
-    this.#ready.add(pipeline, lane)
-    this.#schedule()
+  ask(pipeline: Pipeline): void {
+    this.#ready.add(pipeline, pipeline.laneOf())
+    this.#next ??= setImmediate(() => this.#take())
   }
 
   /** To be called when what one read has brought takes long. */
   skip(): void {
     this.#off = TURNS_OFF
-    this.#schedule()
+    this.#next ??= setImmediate(() => this.#take())
   }
 
   #take(): void {
@@ -78,11 +76,7 @@ class ConnectionTurns {
       // All that a read brings is parsed in one go.
       left = this.#ready.take()?.goOn() === false ? left - 1 : 0
     }
-    if (this.#ready.size + this.#off > 0) this.#schedule()
-  }
-
-  #schedule(): void {
-    this.#next ??= setImmediate(() => this.#take())
+    if (this.#ready.size > 0 || this.#off > 0) this.#next ??= setImmediate(() => this.#take())
   }
 }
 
@@ -90,12 +84,14 @@ export const turns: ConnectionTurns = new ConnectionTurns()
 
 /** The requests of one connection that wait for their turn. */
 export class Pipeline {
-  readonly #connection: PipelinedConnection
+  /** With whom it shares its turns. */
+  readonly laneOf: () => string
   readonly #socket: Socket
   /** Oldest first, which is also the order in which they begin. */
   #waiting: WaitingRequest[] = []
   /** Requests that came here and are not answered yet. */
   #owed = 0
+  #newest: ServerResponse | undefined
   /** Whether nothing is read. */
   isResting = false
   /** Whether that lasts until what is owed is answered. */
@@ -104,12 +100,11 @@ export class Pipeline {
   #isOver = false
   #isAsking = false
 
-  constructor(connection: PipelinedConnection) {
-    const { socket } = connection
-    this.#connection = connection
+  constructor(socket: Socket, laneOf: () => string) {
+    this.laneOf = laneOf
     this.#socket = socket
     socket.once('close', () => {
-      waitingCount -= this.#waiting.length
+      turns.count -= this.#waiting.length
       this.#waiting = []
     })
     // The parser resumes the socket after each request, and a body when somebody reads it.
@@ -123,24 +118,18 @@ export class Pipeline {
    * requests of all clients wait.
    *
    * @param response The answer to it.
-   * @param before The answer to the request before it.
-   * @param awaited The answer that has to end before it begins, if any has.
    */
-  add(
-    response: ServerResponse,
-    before: ServerResponse | undefined,
-    awaited: ServerResponse | undefined,
-    serve: () => void,
-  ): void {
+  add(response: ServerResponse, { before, awaited }: Place, serve: () => void): void {
     if (this.#owed === 0 && isOpen(before)) before.once('close', () => this.#ask())
     this.#owed += 1
+    this.#newest = response
     response.once('close', () => {
       this.#owed -= 1
       this.#ask()
     })
     this.#waiting.push({ awaited, serve })
-    waitingCount += 1
-    if (waitingCount > MAX_WAITING) this.#socket.destroy()
+    turns.count += 1
+    if (turns.count > MAX_WAITING) this.#socket.destroy()
     if (this.#owed === MAX_BEGUN) {
       this.#isFull = true
       this.#rest()
@@ -166,7 +155,7 @@ export class Pipeline {
     const next = this.#next
     if (next !== undefined) {
       this.#waiting.shift()
-      waitingCount -= 1
+      turns.count -= 1
       next.serve()
       this.#ask()
       return false
@@ -174,31 +163,28 @@ export class Pipeline {
     if (!this.#mayRead) return false
     this.#isFull = false
     this.isResting = false
-    // While a body is full, Node does not read either, and goes on when somebody reads the body.
-    const { req } = this.#connection.latest ?? {}
-    const isFull = req?.complete === false && req.readableLength >= req.readableHighWaterMark
-    if (!isFull && hasReader(this.#socket)) this.#socket.resume()
+    if (hasReader(this.#socket)) this.#socket.resume()
     return true
   }
 
   #ask(): void {
     if (this.#isAsking || (this.#next === undefined && !this.#mayRead)) return
     this.#isAsking = true
-    turns.ask(this, this.#connection.lane)
+    turns.ask(this)
   }
 
   /** The request that can be begun. */
   get #next(): WaitingRequest | undefined {
     const [next] = this.#waiting
     const begun = this.#owed - this.#waiting.length
-    return isOpen(next?.awaited) || begun >= MAX_BEGUN ? undefined : next
+    return next === undefined || isOpen(next.awaited) || begun >= MAX_BEGUN ? undefined : next
   }
 
   get #mayRead(): boolean {
     if (!this.isResting || this.#isOver || this.#socket.destroyed) return false
-    if (!this.#isFull || this.#owed === 0) return true
     // The last request may need what was not read yet for its body.
-    return this.#owed < 2 && this.#connection.latest?.req.complete === false
+    const isDone = this.#owed === 0 || (this.#owed === 1 && this.#newest?.req.complete === false)
+    return isDone || !this.#isFull
   }
 
   #rest(): void {
