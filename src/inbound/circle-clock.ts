@@ -180,10 +180,8 @@ async function readAhead(deps: CircleClockDeps): Promise<number> {
     const nowMs = uptimeOf(deps)
     const { aheadMs, at, uptimeMs = nowMs } = parseMemberFile(text)
     if (at === undefined) return aheadMs
-    const ranMs = nowMs < uptimeMs ? nowMs : nowMs - uptimeMs
-    // By the own clock it is longer, if that was put right meanwhile; by the uptime of another
-    // machine, to which the directory was moved.
-    const elapsedMs = Math.max(0, Math.min(ranMs, clock.now() + aheadMs - at))
+    // By the own clock it would be longer, if that was put right meanwhile.
+    const elapsedMs = nowMs < uptimeMs ? nowMs : nowMs - uptimeMs
     return Math.min(aheadMs, Math.max(0, Math.ceil(at + elapsedMs - clock.now())))
   } catch (error) {
     logger.warn(`Cannot read ${MEMBER_FILE}; it is made again`, { ...describeFailure(error) })
