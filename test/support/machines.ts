@@ -84,6 +84,8 @@ export async function plug(
     [from, fromAddress],
     [to, toAddress],
   ] as const) {
+    // IPv6 has one of its own a second later, at which Chromium breaks off what it is loading.
+    await machine.ip('link', 'set', device, 'addrgenmode', 'none')
     await machine.ip('address', 'add', address, 'dev', device)
     await machine.ip('link', 'set', device, 'up')
   }
