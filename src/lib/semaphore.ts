@@ -60,6 +60,14 @@ export class Semaphore {
  */
 export const userFiles: Semaphore = new Semaphore(3)
 
+/** One of those turns is left for files that are received. */
+const looks = new Semaphore(2)
+
+/** Looks at a file of the user, when it is its turn. @throws `signal.reason`, while it waits. */
+export function lookAtUserFile<T>(look: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  return looks.run(() => userFiles.run(look, signal), signal)
+}
+
 /** A queue for each key; the queues run side by side. Keeps nothing for a key without work. */
 export class KeyedQueues {
   readonly #queues = new Map<string, { readonly queue: Semaphore; jobs: number }>()

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { chmod, chown, readdir, rm, stat, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
@@ -563,4 +563,47 @@ describe('a desktop with files copied from a share that hangs', needsShare, () =
       for (const bytes of await Promise.all(asked)) assert.ok(bytes.includes('shared'))
     })
   }
+
+  it('serves all else while several of them are copied together', async (t) => {
+    const { display } = await Xvfb.start(t)
+    const daemon = await startDaemonProcess(t, { main, env: { DISPLAY: display } })
+    const phone = await daemon.phone()
+    const share = await temporaryFolder(t)
+    const paths = ['1', '2', '3', '4'].map((name) => join(share, name))
+    for (const path of paths) await writeFile(path, 'shared')
+    const fault = { calls: 'readlink,lstat,statx', fault: STANDSTILL, paths: [share, ...paths] }
+    const letGo = await inject(t, daemon.ready.pid, fault)
+    const list = paths.map((path) => `file://${path}\r\n`).join('')
+    await xclipCopy(t, display, list, 'text/uri-list')
+    while (standing(daemon.ready.pid) === 0) await phone.fetch('/')
+    assert.equal(await UPLOAD(phone), 200)
+    assert.equal(await TEXT(phone), 200)
+    await letGo()
+  })
+
+  it('saves what is pushed while they are copied one after the other', async (t) => {
+    const { display } = await Xvfb.start(t)
+    const daemon = await startDaemonProcess(t, { main, env: { DISPLAY: display } })
+    const phone = await daemon.phone()
+    const share = await temporaryFolder(t)
+    const paths = ['1', '2', '3'].map((name) => join(share, name))
+    for (const path of paths) await writeFile(path, 'shared')
+    const fault = { calls: 'lstat,statx', fault: STANDSTILL, paths }
+    const letGo = await inject(t, daemon.ready.pid, fault)
+    for (const [at, path] of paths.entries()) {
+      await xclipCopy(t, display, `file://${path}\r\n`, 'text/uri-list')
+      while (standing(daemon.ready.pid) < Math.min(at + 1, 2)) await phone.fetch('/')
+    }
+    for (let look = 0; look < 100; look += 1) await phone.fetch('/')
+    await phone.pushFile('File', 'a', Buffer.from('pushed'))
+    while (!existsSync(join(daemon.folder, 'received', 'a'))) await phone.fetch('/')
+    await letGo()
+  })
 })
+
+/** How many threads of a process stand still in a call. */
+function standing(pid: number): number {
+  const threads = readdirSync(`/proc/${pid}/task`)
+  const stats = threads.map((id) => readFileSync(`/proc/${pid}/task/${id}/stat`, 'utf8'))
+  return stats.filter((stat) => /\) t /.test(stat)).length
+}

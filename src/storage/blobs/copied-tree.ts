@@ -16,6 +16,7 @@ import { toDataName } from '../../core/item.ts'
 import { DomainError } from '../../core/domain-error.ts'
 import { MAX_GROUP_DEPTH, MAX_GROUP_ENTRIES, MAX_GROUP_NAME_BYTES } from '../../core/limits.ts'
 import { numberedName } from '../../lib/safe-file-name.ts'
+import { lookAtUserFile } from '../../lib/semaphore.ts'
 import { isShortage } from '../../lib/system-error.ts'
 import type { LeftOut } from '../../ports/blob.ts'
 import { listWithoutLinks } from './without-links.ts'
@@ -74,7 +75,10 @@ export async function walkCopied(
   paths: readonly string[],
   options: WalkOptions,
 ): Promise<CopiedTree> {
-  const roots = await Promise.all([...new Set(paths.map((path) => resolve(path)))].map(toRoot))
+  const roots: NamedPath[] = []
+  for (const path of new Set(paths.map((path) => resolve(path)))) {
+    roots.push(await lookAtUserFile(() => toRoot(path), options.signal))
+  }
   const walk = new Walk(options)
   for (const root of nameSiblings(roots)) await walk.visit(root, 1)
   return walk.tree()
@@ -123,7 +127,8 @@ class Walk {
     if (Buffer.byteLength(name) > MAX_GROUP_NAME_BYTES) {
       throw tooLarge(`a relative name of more than ${MAX_GROUP_NAME_BYTES} bytes`)
     }
-    const stats = await readable(lstat(path, { bigint: true }))
+    const look = () => readable(lstat(path, { bigint: true }))
+    const stats = await lookAtUserFile(look, signal)
     if (stats === undefined) {
       this.#unreadable += 1
     } else if (stats.isDirectory()) {
@@ -138,7 +143,9 @@ class Walk {
   }
 
   async #visitFolder({ path, name }: TreeFile, stats: BigIntStats, depth: number): Promise<void> {
-    const children = await readable(listWithoutLinks(path, (opened) => this.#list(opened, path)))
+    const list = (opened: Buffer) => this.#list(opened, path)
+    const look = () => readable(listWithoutLinks(path, list))
+    const children = await lookAtUserFile(look, this.#options.signal)
     if (children === undefined) {
       this.#unreadable += 1
       return

@@ -13,7 +13,7 @@ import { messageOf } from '../../lib/describe-failure.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { MemoryTurn } from '../../lib/memory-turn.ts'
 import { only } from '../../lib/read-bytes.ts'
-import { Semaphore } from '../../lib/semaphore.ts'
+import { lookAtUserFile, Semaphore } from '../../lib/semaphore.ts'
 import { codeOf } from '../../lib/system-error.ts'
 import type {
   BlobBundle,
@@ -30,7 +30,6 @@ import {
   DiskBlob,
   gone,
   isSameFile,
-  lookAtUserFile,
   openUserFile,
   readFileState,
   type FileIdentity,

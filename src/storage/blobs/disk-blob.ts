@@ -3,7 +3,7 @@
 import { constants, type BigIntStats } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 import { DomainError } from '../../core/domain-error.ts'
-import { Semaphore, userFiles } from '../../lib/semaphore.ts'
+import { lookAtUserFile } from '../../lib/semaphore.ts'
 import { codeOf, isShortage } from '../../lib/system-error.ts'
 import type { Digests, HashedBlob, OpenBlob } from '../../ports/blob.ts'
 import { isOpenedAt } from './without-links.ts'
@@ -81,9 +81,10 @@ export class DiskBlob implements HashedBlob {
    * @throws {DomainError} `BLOB_GONE`.
    */
   async sync(): Promise<void> {
-    const file = await this.#openFile(this.ownName !== undefined ? SYNC_FLAGS : READ_FLAGS)
+    if (this.ownName === undefined) return (await this.open()).close()
+    const file = await this.#openFile(SYNC_FLAGS)
     try {
-      if (this.ownName !== undefined) await file.datasync()
+      await file.datasync()
     } finally {
       await file.close()
     }
@@ -119,14 +120,6 @@ export class DiskBlob implements HashedBlob {
     if (end === this.size && this.ownName === undefined) await this.#check(file)
     return Math.max(0, end - position)
   }
-}
-
-/** One of the turns at files of the user is left for those that are received. */
-const looks = new Semaphore(2)
-
-/** Looks at a file of the user, when it is its turn. */
-export function lookAtUserFile<T>(look: () => Promise<T>): Promise<T> {
-  return looks.run(() => userFiles.run(look))
 }
 
 /** Looks at a file of ours. */

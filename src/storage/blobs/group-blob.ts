@@ -7,14 +7,13 @@
 import { lstat, realpath, type FileHandle } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { readWhole } from '../../lib/read-bytes.ts'
-import { Semaphore } from '../../lib/semaphore.ts'
+import { lookAtUserFile, Semaphore } from '../../lib/semaphore.ts'
 import { codeOf } from '../../lib/system-error.ts'
 import type { Digests, HashedBlob, OpenBlob } from '../../ports/blob.ts'
 import {
   gone,
   isSameFile,
   lookAtOnce,
-  lookAtUserFile,
   openCopiedFile,
   readFileState,
   toFileState,
