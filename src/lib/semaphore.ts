@@ -63,7 +63,7 @@ export const userFiles: Semaphore = new Semaphore(3)
 /** One of those turns is left for files that are received. */
 const looks = new Semaphore(2)
 
-/** Looks at a file of the user, when it is its turn. @throws `signal.reason`, while it waits. */
+/** Looks at a file of the user in turn. @throws `signal.reason` when aborted before that. */
 export function lookAtUserFile<T>(look: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   return looks.run(() => userFiles.run(look, signal), signal)
 }

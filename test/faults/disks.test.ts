@@ -539,17 +539,12 @@ describe('a desktop with files copied from a share that hangs', needsShare, () =
     ['a folder that one asks for', 1, 'openat,mkdir,statx'],
   ] as const) {
     it(`serves all else beside ${what}`, async (t) => {
-      const xvfb = await Xvfb.start(t)
-      const { display } = xvfb
-      const daemon = await startDaemonProcess(t, { main, env: { DISPLAY: display } })
-      const phone = await daemon.phone()
-      const share = await temporaryFolder(t)
-      const names = ['1', '2', '3', '4', '5']
-      for (const name of names) await writeFile(join(share, name), 'shared')
-      const copied = downloads === 1 ? share : join(share, '1')
+      const { display, daemon, phone, share, files } = await startBesideShare(t, 5)
+      const [file = ''] = files
+      const copied = downloads === 1 ? share : file
       await xclipCopy(t, display, `file://${copied}\r\n`, 'text/uri-list')
       while ((await phone.document())['hasData'] !== true) continue
-      const paths = downloads === 1 ? names.map((name) => join(share, name)) : [copied]
+      const paths = downloads === 1 ? files : [file]
       const received = join(daemon.folder, 'received')
       const fault = { calls, fault: STANDSTILL, paths: [...paths, received] }
       const letGo = await inject(t, daemon.ready.pid, fault)
@@ -565,15 +560,10 @@ describe('a desktop with files copied from a share that hangs', needsShare, () =
   }
 
   it('serves all else while several of them are copied together', async (t) => {
-    const { display } = await Xvfb.start(t)
-    const daemon = await startDaemonProcess(t, { main, env: { DISPLAY: display } })
-    const phone = await daemon.phone()
-    const share = await temporaryFolder(t)
-    const paths = ['1', '2', '3', '4'].map((name) => join(share, name))
-    for (const path of paths) await writeFile(path, 'shared')
-    const fault = { calls: 'readlink,lstat,statx', fault: STANDSTILL, paths: [share, ...paths] }
+    const { display, daemon, phone, share, files } = await startBesideShare(t, 4)
+    const fault = { calls: 'readlink,lstat,statx', fault: STANDSTILL, paths: [share, ...files] }
     const letGo = await inject(t, daemon.ready.pid, fault)
-    const list = paths.map((path) => `file://${path}\r\n`).join('')
+    const list = files.map((path) => `file://${path}\r\n`).join('')
     await xclipCopy(t, display, list, 'text/uri-list')
     while (standing(daemon.ready.pid) === 0) await phone.fetch('/')
     assert.equal(await UPLOAD(phone), 200)
@@ -582,15 +572,10 @@ describe('a desktop with files copied from a share that hangs', needsShare, () =
   })
 
   it('saves what is pushed while they are copied one after the other', async (t) => {
-    const { display } = await Xvfb.start(t)
-    const daemon = await startDaemonProcess(t, { main, env: { DISPLAY: display } })
-    const phone = await daemon.phone()
-    const share = await temporaryFolder(t)
-    const paths = ['1', '2', '3'].map((name) => join(share, name))
-    for (const path of paths) await writeFile(path, 'shared')
-    const fault = { calls: 'lstat,statx', fault: STANDSTILL, paths }
+    const { display, daemon, phone, files } = await startBesideShare(t, 3)
+    const fault = { calls: 'lstat,statx', fault: STANDSTILL, paths: files }
     const letGo = await inject(t, daemon.ready.pid, fault)
-    for (const [at, path] of paths.entries()) {
+    for (const [at, path] of files.entries()) {
       await xclipCopy(t, display, `file://${path}\r\n`, 'text/uri-list')
       while (standing(daemon.ready.pid) < Math.min(at + 1, 2)) await phone.fetch('/')
     }
@@ -600,6 +585,17 @@ describe('a desktop with files copied from a share that hangs', needsShare, () =
     await letGo()
   })
 })
+
+/** A desktop beside a folder of `count` files, which can be made to hang. */
+async function startBesideShare(t: TestContext, count: number) {
+  const { display } = await Xvfb.start(t)
+  const daemon = await startDaemonProcess(t, { main, env: { DISPLAY: display } })
+  const phone = await daemon.phone()
+  const share = await temporaryFolder(t)
+  const files = Array.from({ length: count }, (_, at) => join(share, `${at + 1}`))
+  for (const file of files) await writeFile(file, 'shared')
+  return { display, daemon, phone, share, files }
+}
 
 /** How many threads of a process stand still in a call. */
 function standing(pid: number): number {

@@ -127,8 +127,7 @@ class Walk {
     if (Buffer.byteLength(name) > MAX_GROUP_NAME_BYTES) {
       throw tooLarge(`a relative name of more than ${MAX_GROUP_NAME_BYTES} bytes`)
     }
-    const look = () => readable(lstat(path, { bigint: true }))
-    const stats = await lookAtUserFile(look, signal)
+    const stats = await lookAtUserFile(() => readable(lstat(path, { bigint: true })), signal)
     if (stats === undefined) {
       this.#unreadable += 1
     } else if (stats.isDirectory()) {
@@ -143,8 +142,7 @@ class Walk {
   }
 
   async #visitFolder({ path, name }: TreeFile, stats: BigIntStats, depth: number): Promise<void> {
-    const list = (opened: Buffer) => this.#list(opened, path)
-    const look = () => readable(listWithoutLinks(path, list))
+    const look = () => readable(listWithoutLinks(path, (opened) => this.#list(opened, path)))
     const children = await lookAtUserFile(look, this.#options.signal)
     if (children === undefined) {
       this.#unreadable += 1

@@ -121,8 +121,7 @@ export class DiskBlobStore implements BlobStore {
   }
 
   async adopt(path: string, signal: AbortSignal): Promise<DiskBlob> {
-    signal.throwIfAborted()
-    const file = await lookAtUserFile(() => openUserFile(path))
+    const file = await lookAtUserFile(() => openUserFile(path), signal)
     try {
       const before = await readFileState(file)
       if (!before.isFile) throw gone('it is not a regular file')
