@@ -149,6 +149,10 @@ export class Exchange implements Call {
     this.#giveBack = this.#shared.heldBytes.reserve(this.client, this.#reserved)
   }
 
+  holdStreamed(): () => void {
+    return this.#shared.heldBytes.reserveStreamed(this.client)
+  }
+
   async waitForMemory(isWhole = false): Promise<void> {
     if (isWhole ? this.#turn?.renew() === true : this.#turn?.isOver === false) return
     this.#turn = await this.#shared.memoryTurn.take(this.signal)

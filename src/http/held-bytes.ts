@@ -25,12 +25,18 @@ const MAX_HELD_BYTES: number = 32 * 1024 * 1024
 /** One of the longest documents. */
 const MAX_HELD_BY_ONE: number = 16 * 1024 * 1024
 
+/** Bodies that are read as they come: each takes some 256 KiB, however long it is. */
+const MAX_STREAMED = 512
+
+const MAX_STREAMED_BY_ONE = 256
+
 /** Bytes that answers share, but for the newest, which are there whether they are read or not. */
 const MAX_SHARED_BYTES: number = 16 * 1024 * 1024
 
 /** The bytes that requests hold, with a share for each client. */
 export class HeldBytes {
   readonly #held = new Shares()
+  readonly #streamed = new Shares()
   /** The answers that have the same bytes, by these; the oldest bytes first. */
   readonly #readers = new Map<Uint8Array, Set<() => void>>()
 
@@ -42,16 +48,19 @@ export class HeldBytes {
    * @throws {HttpError} `OVERLOADED`.
    */
   reserve(client: string, most: number): () => void {
-    let reserved = Math.min(most, MAX_HELD_BY_ONE)
-    const isTooMuch =
-      this.#held.of(client) + reserved > MAX_HELD_BY_ONE ||
-      this.#held.total + reserved > MAX_HELD_BYTES
-    if (isTooMuch) throw new HttpError('OVERLOADED')
-    this.#held.add(client, reserved)
-    return () => {
-      this.#held.add(client, -reserved)
-      reserved = 0
-    }
+    const count = Math.min(most, MAX_HELD_BY_ONE)
+    return take(this.#held, client, { count, byOne: MAX_HELD_BY_ONE, all: MAX_HELD_BYTES })
+  }
+
+  /**
+   * Counts a body that is read as it comes, apart from the others: an upload that takes hours keeps
+   * no document away.
+   *
+   * @returns As {@link reserve}.
+   * @throws {HttpError} `OVERLOADED`.
+   */
+  reserveStreamed(client: string): () => void {
+    return take(this.#streamed, client, { count: 1, byOne: MAX_STREAMED_BY_ONE, all: MAX_STREAMED })
   }
 
   /**
@@ -75,5 +84,20 @@ export class HeldBytes {
       readers.delete(giveWay)
       if (readers.size === 0) this.#readers.delete(bytes)
     }
+  }
+}
+
+function take(
+  held: Shares,
+  client: string,
+  { count, byOne, all }: { readonly count: number; readonly byOne: number; readonly all: number },
+): () => void {
+  const isTooMuch = held.of(client) + count > byOne || held.total + count > all
+  if (isTooMuch) throw new HttpError('OVERLOADED')
+  held.add(client, count)
+  let reserved = count
+  return () => {
+    held.add(client, -reserved)
+    reserved = 0
   }
 }

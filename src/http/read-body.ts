@@ -18,7 +18,10 @@ import { JsonScan, parseScannedJson } from './json-body.ts'
 import { afterWhatCame, type SilenceTimer } from './silence.ts'
 
 /** The part of a call that body readers need. */
-export type BodyCall = Pick<Call, 'request' | 'clock' | 'beginBody' | 'holdBytes' | 'waitForMemory'>
+export type BodyCall = Pick<
+  Call,
+  'request' | 'clock' | 'beginBody' | 'holdBytes' | 'holdStreamed' | 'waitForMemory'
+>
 
 /** Bytes that may wait for a slow consumer before the sender is held back. */
 const MAX_WAITING_BYTES: number = 256 * 1024
@@ -226,7 +229,7 @@ export async function readJson(call: BodyCall, limit: number): Promise<unknown> 
  * once. The declared length was judged by the limit of the route.
  *
  * While iterating, `BODY_TOO_LARGE` is thrown as soon as the bytes pass the limit, `BODY_TIMEOUT`,
- * and `INCOMPLETE_BODY` when the client left.
+ * `INCOMPLETE_BODY` when the client left, and before all of it `OVERLOADED`.
  */
 export class StreamedBody implements AsyncIterable<Uint8Array> {
   readonly #call: BodyCall
@@ -259,6 +262,7 @@ export class StreamedBody implements AsyncIterable<Uint8Array> {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void> {
+    const release = this.#call.holdStreamed()
     const inbox = new BodyInbox(this.#call, this.#limit)
     this.#inbox = inbox
     const timer = afterWhatCame(this.#call.clock, BODY_IDLE_MS, () => {
@@ -279,6 +283,7 @@ export class StreamedBody implements AsyncIterable<Uint8Array> {
       timer.cancel()
       this.#deadline?.cancel()
       inbox.close()
+      release()
     }
   }
 }

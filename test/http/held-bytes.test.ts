@@ -3,9 +3,10 @@ import { EventEmitter, once } from 'node:events'
 import { describe, it } from 'node:test'
 import { HeldBytes } from '../../src/http/held-bytes.ts'
 import { route } from '../../src/http/call.ts'
-import { readBytes } from '../../src/http/read-body.ts'
+import { readBytes, skipBody } from '../../src/http/read-body.ts'
 import { text } from '../../src/http/reply.ts'
 import { head, serveKernel } from '../support/http-kernel.ts'
+import type { RawClient } from '../support/raw-http.ts'
 import { MIB } from '../../src/core/limits.ts'
 
 const OVERLOADED = { code: 'OVERLOADED', status: 503 }
@@ -114,5 +115,55 @@ describe('a long body', () => {
       assert.equal((await connection.send(long).read()).status, 100)
       assert.equal((await connection.send('x'.repeat(limit)).read()).body, `${limit}`)
     }
+  })
+})
+
+describe('bodies that are read as they come', () => {
+  it('are 256 at a time of one client and 512 of all, and keep no document away', async (t) => {
+    const limit = 16 * MIB
+    const upload = route(
+      'PUT',
+      '/upload',
+      async (call) => {
+        await skipBody(call, limit)
+        return text('all')
+      },
+      { maxBody: limit },
+    )
+    const document = route(
+      'PUT',
+      '/document',
+      async (call) => text(`${(await readBytes(call, limit)).length}`),
+      { maxBody: limit },
+    )
+    let client = 'a'
+    const nameOf = (): string => client
+    const room = { maxConnections: 1000, maxConnectionsPerAddress: 1000 }
+    const routes = [upload, document]
+    const { connect } = await serveKernel(t, { routes, nameOf, ...room })
+    const fields = [`Content-Length: ${limit}`, 'Expect: 100-continue']
+    const begin = async (path = '/upload') => {
+      const connection = await connect()
+      return { connection, ...(await connection.send(head(`PUT ${path}`, ...fields)).read()) }
+    }
+    const beginAll = async (): Promise<RawClient[]> => {
+      const all = await Promise.all(Array.from({ length: 256 }, () => begin()))
+      for (const { status } of all) assert.equal(status, 100)
+      return all.map(({ connection }) => connection)
+    }
+    const [first] = await beginAll()
+    const { status, headers } = await begin()
+    assert.deepEqual([status, headers['retry-after']], [503, '1'])
+    assert.equal((await begin('/document')).status, 100)
+
+    client = 'b'
+    await beginAll()
+    client = 'c'
+    assert.equal((await begin()).status, 503)
+    // Whoever has left makes room.
+    first?.socket.end()
+    assert.equal((await first?.read())?.status, 400)
+    assert.equal((await begin()).status, 100)
+    assert.equal((await begin()).status, 503)
   })
 })

@@ -42,7 +42,7 @@ export const PROTOCOL_LIMIT_ROWS: Readonly<Record<string, RowCheck>> = {
     limits.MAX_BATCHES_PER_DEVICE,
     limits.MAX_BATCH_UPLOADS,
   ),
-  'uploads for each device that can be resumed': says(limits.MAX_STAGED_PER_DEVICE),
+  'resumable uploads for each device': says(limits.MAX_STAGED_PER_DEVICE),
   'staged bytes': says(limits.STAGING_QUOTA_BYTES, SETTINGS.stagingQuotaBytes.fallback(ANYWHERE)),
   'disk space that uploads leave': says(
     limits.MIN_FREE_BYTES,
@@ -62,7 +62,11 @@ export const PROTOCOL_LIMIT_ROWS: Readonly<Record<string, RowCheck>> = {
     constantIn('http/held-bytes.ts', 'MAX_HELD_BYTES'),
     constantIn('http/held-bytes.ts', 'MAX_HELD_BY_ONE'),
   ),
-  'long texts that are not current any more, and are being read': says(
+  'uploads at once: all; of one device': saysList(
+    constantIn('http/held-bytes.ts', 'MAX_STREAMED'),
+    constantIn('http/held-bytes.ts', 'MAX_STREAMED_BY_ONE'),
+  ),
+  'long texts being read that are outdated': says(
     constantIn('http/held-bytes.ts', 'MAX_SHARED_BYTES'),
   ),
   'password verifications at once, waiting': saysList(
@@ -87,7 +91,7 @@ export const PROTOCOL_LIMIT_ROWS: Readonly<Record<string, RowCheck>> = {
     SETTINGS.heartbeat.fallback(ANYWHERE),
   ),
   'message of a client to the hub': says(constantIn('gateway/hub-stream.ts', 'MAX_MESSAGE_BYTES')),
-  'what all connections of a device to the hub send': saysList(
+  'what a device sends to the hub': saysList(
     constantIn('gateway/hub-allowance.ts', 'BURST_BYTES'),
     constantIn('gateway/hub-allowance.ts', 'BYTES_PER_SECOND'),
   ),
