@@ -19,7 +19,7 @@ import { join, resolve } from 'node:path'
 import type { Item } from '../core/item.ts'
 import { MIB } from '../core/limits.ts'
 import { essenceOf } from '../core/media-type.ts'
-import type { Blob } from '../ports/blob.ts'
+import type { Blob, BlobMember } from '../ports/blob.ts'
 import type { DiskRoom, ReserveRoom } from '../ports/disk-room.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
 import type { ImageFile, OfferedContent } from '../ports/system-clipboard.ts'
@@ -90,9 +90,11 @@ export class ReceivedFolder {
   }
 
   /** Removes what an earlier run left unfinished, where the folder is there. */
-  async sweep(): Promise<void> {
-    await refuseForeign(this.path)
-    if ((await statsOf(this.path)) !== undefined) await this.#sweep()
+  sweep(): Promise<void> {
+    return this.#inTurn(async () => {
+      await refuseForeign(this.path)
+      if ((await statsOf(this.path)) !== undefined) await this.#sweep()
+    })
   }
 
   /** Breaks off what is being written, and writes nothing more. */
@@ -131,15 +133,22 @@ export class ReceivedFolder {
   async offerKept(stored: StoredItem): Promise<OfferedContent | undefined> {
     const { item, blob } = stored
     if (blob === undefined || item.type === 'Image') return this.offerOf(stored)
+    const members = blob.members ?? [{ dataName: item.dataName, blob }]
+    const paths = await this.#inTurn(() => this.#find(members))
+    return paths && { kind: 'files', paths }
+  }
+
+  /** Where files are that have these names and bytes: all of them, or `undefined`. */
+  async #find(members: readonly BlobMember[]): Promise<readonly string[] | undefined> {
     await refuseForeign(this.path)
     const paths = new Set<string>()
-    for (const { dataName, blob: member } of blob.members ?? [{ dataName: item.dataName, blob }]) {
+    for (const { dataName, blob } of members) {
       const name = safeFileName(dataName, process.platform)
-      const { isSame, path } = await this.#firstFree(name, member.size, member.digests.sha256)
+      const { isSame, path } = await this.#firstFree(name, blob.size, blob.digests.sha256)
       if (!isSame) return undefined
       paths.add(path)
     }
-    return { kind: 'files', paths: [...paths] }
+    return [...paths]
   }
 
   /**

@@ -586,6 +586,32 @@ describe('a desktop with files copied from a share that hangs', needsShare, () =
   })
 })
 
+describe('a desktop whose folder of received files hangs from its start on', needsShare, () => {
+  it('takes what is sent', async (t) => {
+    const { display } = await Xvfb.start(t)
+    const first = await startDaemonProcess(t, { main, env: { DISPLAY: display } })
+    const { folder } = first
+    const device = await first.pair('Phone')
+    await createPhone(device, first.ready.gateway).pushFile('File', 'a', Buffer.from('a'))
+    const received = join(folder, 'received')
+    while (!existsSync(join(received, 'a'))) await first.run('status')
+    assert.equal(await first.stop(), 0)
+    const calls = 'lstat,openat,statx'
+    const rules = ['-P', received, '-e', `trace=${calls}`, '-e', `inject=${calls}:${STANDSTILL}`]
+    const wrapper = ['strace', '-f', '-qq', '-o', '/dev/null', ...rules]
+    const next = await startDaemonProcess(t, { main, folder, env: { DISPLAY: display }, wrapper })
+    // It outlives whoever traces it.
+    t.after(() => process.kill(next.ready.pid, 'SIGKILL'))
+    const phone = createPhone(device, next.ready.gateway)
+    // It is looked at for what is unfinished, for what was on the clipboard, and for these.
+    while (standing(next.ready.pid) === 0) await phone.fetch('/')
+    for (const name of ['b', 'c']) await phone.pushFile('File', name, Buffer.from(name))
+    for (let look = 0; look < 100; look += 1) await phone.fetch('/')
+    assert.equal(await UPLOAD(phone), 200)
+    assert.equal(await TEXT(phone), 200)
+  })
+})
+
 /** A desktop beside a folder of `count` files, which can be made to hang. */
 async function startBesideShare(t: TestContext, count: number) {
   const { display } = await Xvfb.start(t)
