@@ -15,7 +15,7 @@ import { digestsOf } from '../hashing/file-hasher.ts'
 import { KeyedQueues, Semaphore, type OwnTurn, Turns } from '../lib/semaphore.ts'
 import { messageOf } from '../lib/describe-failure.ts'
 import type { Blob, BlobStore, HashedBlob } from '../ports/blob.ts'
-import type { Clock } from '../lib/clock.ts'
+import { within, type Clock } from '../lib/clock.ts'
 import type { DeviceRegistry } from '../ports/device-registry.ts'
 import type {
   AppliedItem,
@@ -73,6 +73,9 @@ interface Activation {
   /** Whether the item was written; else it was there already. */
   readonly isStored: boolean
 }
+
+/** A share of the user that takes longer may hang, and its sender has more to push. */
+const LOOK_MS = 5000
 
 /** The word for the log. */
 const MADE_CURRENT = { device: 'pushed', peer: 'received', clipboard: 'copied' } as const
@@ -207,10 +210,19 @@ export class ClipboardPipeline implements InboundPipeline {
       if (!('kind' in result)) return result.result
       const { kind, blob } = result
       // Meanwhile another item may have taken its place, so it is looked for again.
-      if (kind === 'undecided') await turn.guard(this.#md5.learn(blob))
-      else if (blob !== undefined) await turn.guard(latest.prepare(blob))
+      if (blob !== undefined) {
+        const look = kind === 'undecided' ? this.#md5.learn(blob) : latest.prepare(blob)
+        await turn.guard(blob.isOfUser === true ? this.#inTime(look) : look)
+      }
       prepared = blob
     }
+  }
+
+  /** @throws {DomainError} `BLOB_GONE`, too, when a look at files of the user takes too long. */
+  async #inTime(look: Promise<void>): Promise<void> {
+    const isDone = look.then(() => true)
+    if (await within(this.#deps.clock, LOOK_MS, isDone, false)) return
+    throw new DomainError('BLOB_GONE', 'Cannot read the bytes: their disk does not answer')
   }
 
   /** Makes the item that another member has, of bytes that are here. */

@@ -49,7 +49,7 @@ export type Meant =
       /** How another member names the same bytes; without it the item is what it was. */
       readonly as?: NamedBytes
     }
-  | { readonly kind: 'undecided'; readonly blob: Blob }
+  | { readonly kind: 'undecided'; readonly blob: HashedBlob }
 
 /**
  * The item that a sender without bytes must mean: clients push again what they just pulled.

@@ -33,6 +33,8 @@ export interface OpenBlob {
 /** A blob that was hashed when it was made. */
 export interface HashedBlob extends Blob {
   readonly digests: Digests
+  /** Whether the bytes are where the user has them: on a share that may hang, for one. */
+  readonly isOfUser?: boolean | undefined
   /** The files of an archive that is made of blobs of ours; absent for any other blob. */
   readonly members?: readonly BlobMember[] | undefined
   /** See {@link BlobStore.groupHashOf}; there when the archive was made here, in this run. */

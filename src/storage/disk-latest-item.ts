@@ -133,8 +133,7 @@ export class DiskLatestItem implements LatestItem {
     const { binary: replaced, unsaved } = this.#content
     // Bytes that were synced when they came are only looked at here. All pushes wait meanwhile, so
     // files of the user, whose share may hang, are not: they were looked at when they came.
-    const own = ours instanceof GroupBlob ? ours.members : ours.ownName
-    if (own !== undefined) await this.#options.blobs.sync(ours)
+    if (!ours.isOfUser) await this.#options.blobs.sync(ours)
     const binary = { item, blob: ours }
     const waiting = isToSave ? [...unsaved, binary] : unsaved
     await this.#replace({ text: undefined, binary, unsaved: waiting })

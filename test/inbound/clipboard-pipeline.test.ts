@@ -10,12 +10,14 @@ import type { InboundItem } from '../../src/ports/inbound-pipeline.ts'
 import type { StoredItem } from '../../src/ports/latest-item.ts'
 import { MAX_NAME_TEXT_BYTES } from '../../src/core/limits.ts'
 import { only } from '../../src/lib/read-bytes.ts'
+import { lookAtUserFile } from '../../src/lib/semaphore.ts'
 import { openTestStorage } from '../storage/support/open-stores.ts'
 import { streamOf } from '../support/byte-streams.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
 import { defer } from '../support/defer.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { md5, sha256 } from '../support/hashes.ts'
+import { temporaryFile } from '../support/temporary-folder.ts'
 import { openTestDevices } from '../support/test-devices.ts'
 import { stageUpload } from '../support/staging-contract.ts'
 
@@ -24,6 +26,8 @@ const HELLO_FILE = 'blake3v1:63456970037b02a7b9179dc07c7a319d2662e43226bb082a849
 
 /** The hash by which version 2 of the protocol names pictures. */
 const MD5 = '5d41402abc4b2a76b9719d911017c592'
+
+const NEVER: AbortSignal = new AbortController().signal
 
 const PHONE = { kind: 'device', deviceId: 'did_1' } as const
 const OTHER_PHONE = { kind: 'device', deviceId: 'did_2' } as const
@@ -413,6 +417,29 @@ describe('a push of what is there already', () => {
     for (const name of ['a', 'a', 'b']) await pushFile(name, 'hello')
     assert.equal(seen.length, 2, 'another name is another push')
     assert.deepEqual(await counts(), [1, 0])
+  })
+
+  // Protocol: to documents also while its share hangs
+  it('is answered like one that is gone while the share of a copied file hangs', async (t) => {
+    const { inbound, blobs, describe, pushText, latest, clock } = await setUp(t)
+    const blob = await blobs.adopt(await temporaryFile(t, 'a', 'hello'), NEVER)
+    const copied = { kind: 'received', blob, mediaType: 'x/y' } as const
+    const file = { type: 'File', dataName: 'a' } as const
+    await inbound.apply({ ...ITEM, ...file, origin: { kind: 'clipboard' }, bytes: copied })
+    await pushText('newer')
+    const share = defer<void>()
+    for (const _ of [1, 2]) void lookAtUserFile(() => share.promise)
+    for (const hash of [sha256('hello'), MD5]) {
+      const pushed = assert.rejects(describe({ ...file, hash }), { code: 'BLOB_GONE' })
+      const next = pushText(`behind ${hash}`)
+      while (clock.pending === 0) await turnOfEvents()
+      clock.advance(5000)
+      await pushed
+      await next
+      assert.equal(latest.current?.item.text, `behind ${hash}`)
+    }
+    share.resolve()
+    assert.equal((await describe({ ...file, hash: MD5 })).contentId, HELLO_FILE)
   })
 
   it('is nothing new when the desktop copies it', async (t) => {

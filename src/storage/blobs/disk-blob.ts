@@ -59,8 +59,12 @@ export class DiskBlob implements HashedBlob {
     return this.identity.size
   }
 
+  get isOfUser(): boolean {
+    return this.ownName === undefined
+  }
+
   async open(): Promise<OpenBlob> {
-    const look = this.ownName === undefined ? lookAtUserFile : lookAtOnce
+    const look = this.isOfUser ? lookAtUserFile : lookAtOnce
     const file = await look(() => this.#openFile(READ_FLAGS))
     return {
       read: (target, position) => look(() => this.#read(file, target, position)),
@@ -71,7 +75,7 @@ export class DiskBlob implements HashedBlob {
   async discard(): Promise<void> {
     if (this.isDiscarded) return
     this.isDiscarded = true
-    if (this.ownName !== undefined) await this.#remove()
+    if (!this.isOfUser) await this.#remove()
   }
 
   /**
@@ -81,7 +85,7 @@ export class DiskBlob implements HashedBlob {
    * @throws {DomainError} `BLOB_GONE`.
    */
   async sync(): Promise<void> {
-    if (this.ownName === undefined) return (await this.open()).close()
+    if (this.isOfUser) return (await this.open()).close()
     const file = await this.#openFile(SYNC_FLAGS)
     try {
       await file.datasync()
@@ -92,9 +96,8 @@ export class DiskBlob implements HashedBlob {
 
   async #openFile(flags: number): Promise<FileHandle> {
     if (this.isDiscarded) throw gone('they were discarded')
-    const file = await (this.ownName !== undefined
-      ? openOwnBlob(this.path, flags)
-      : openUserFile(this.path, flags))
+    const open = this.isOfUser ? openUserFile : openOwnBlob
+    const file = await open(this.path, flags)
     try {
       await this.#check(file)
       return file
@@ -117,7 +120,7 @@ export class DiskBlob implements HashedBlob {
       at += bytesRead
     }
     // Writing to a file of the user in place is noticed before the last bytes are handed out.
-    if (end === this.size && this.ownName === undefined) await this.#check(file)
+    if (end === this.size && this.isOfUser) await this.#check(file)
     return Math.max(0, end - position)
   }
 }

@@ -68,11 +68,15 @@ export class GroupBlob implements HashedBlob {
     return this.list.ownName
   }
 
+  get isOfUser(): boolean {
+    return this.members === undefined
+  }
+
   /** Opens the archive. Looks at every file, so that a download fails before it begins. */
   async open(): Promise<OpenBlob> {
     const list = await this.#hold()
     try {
-      const look = this.members === undefined ? lookAtUserFile : lookAtOnce
+      const look = this.isOfUser ? lookAtUserFile : lookAtOnce
       await checkAll(list.files, look)
       return new GroupReader(list, look, () => this.#release())
     } catch (error) {
