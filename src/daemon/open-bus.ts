@@ -1,7 +1,7 @@
 /** Joins the bus that the settings name, if they name one. @module */
 
 import { join } from 'node:path'
-import type { CircleBus } from '../peers/bus/open-circle-bus.ts'
+import type { CircleMember } from '../peers/bus/circle-member.ts'
 import type { Station } from '../station/open-station.ts'
 import { DiskPrivateFile } from '../storage/home/own-files.ts'
 import type { Settings } from './settings.ts'
@@ -16,7 +16,7 @@ export async function openBus(
   { bus: servers, busCredentials, busCa, maxFileBytes }: Settings,
   station: Station,
   url: () => string,
-): Promise<CircleBus | undefined> {
+): Promise<CircleMember | undefined> {
   if (servers === undefined) return undefined
   const { openCircleBus, CIRCLE_KEY_FILE, MEMBERSHIP_FILE } = await import(
     '../peers/bus/open-circle-bus.ts'

@@ -14,7 +14,7 @@ import type { GatewayOptions, SecureWay } from '../gateway/gateway-ports.ts'
 import { createOwnerRoutes } from '../gateway/owner-routes.ts'
 import { RememberedItems } from '../inbound/remembered-items.ts'
 import { AsyncCleanup } from '../lib/async-cleanup.ts'
-import type { CircleBus } from '../peers/bus/open-circle-bus.ts'
+import type { CircleMember } from '../peers/bus/circle-member.ts'
 import { PeerConnections } from '../peers/peer-connections.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { openPath } from '../lib/open-path.ts'
@@ -146,7 +146,7 @@ interface Running extends Parts {
   readonly bound: readonly HostPort[]
   readonly tls: Tls | undefined
   readonly peers: PeerConnections
-  readonly bus: CircleBus | undefined
+  readonly bus: CircleMember | undefined
   readonly askToStop: () => void
 }
 
@@ -293,7 +293,7 @@ function createAdmin(running: Running, linkBase: () => LinkBase): Admin {
           tls: tls?.status(),
           transfers: describeTransfers(station),
           peers: peers.list(),
-          bus: bus?.status(),
+          bus: bus?.status,
         },
         linkBase().url,
       ),

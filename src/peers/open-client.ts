@@ -28,8 +28,8 @@ export interface OpenClientOptions extends Omit<NodeFetchOptions, 'clock'> {
 }
 
 /**
- * A client of one daemon: it sees stamps, and sends documents as they are. Its methods fail as
- * those of `Client` do.
+ * A client of one daemon, until it is closed: it sees stamps, and sends documents as they are. Its
+ * methods fail as those of `Client` do.
  */
 export interface DaemonClient {
   latest(options?: PushOptions): Promise<LatestStamped>
@@ -42,10 +42,6 @@ export interface DaemonClient {
   upload(bytes: ByteSource, options: Upload): Promise<void>
   /** Sends a document as it is. */
   apply(document: OutgoingDocument, options?: PushOptions): Promise<ContentId>
-}
-
-/** A client, until it is closed. */
-export interface OpenClient extends DaemonClient {
   /** Ends all connections. */
   close(): void
 }
@@ -54,12 +50,12 @@ export interface OpenClient extends DaemonClient {
 export function openClient(
   address: DaemonAddress,
   { circleTime, timeoutMs, refuse, clock }: OpenClientOptions = {},
-): OpenClient {
+): DaemonClient {
   const { fetch, close } = createNodeFetch(address.tlsFingerprint, { refuse, clock })
   const send = circleTime === undefined ? fetch : withCircleTime(fetch, circleTime)
   const server = openServer(address, { send, timeoutMs, clock })
   return {
-    latest: ({ signal } = {}) => getLatest(server, { signal }),
+    latest: (given = {}) => getLatest(server, given),
     download: (document, given = {}) => download(server, document, given),
     watch: (given = {}) => watch(server, given),
     upload: (bytes, given) => sendFile(server, bytes, given),

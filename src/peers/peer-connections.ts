@@ -14,7 +14,7 @@ import { withoutTrailing } from '../lib/without-trailing.ts'
 import { parseConnectLink } from '../link/connect-link.ts'
 import type { CircleTime } from '../ports/circle-time.ts'
 import type { JoinRequest, JoinedPeer, Peers, PeerStore, PeerSummary } from '../ports/peers.ts'
-import { openClient, type OpenClient } from './open-client.ts'
+import { openClient, type DaemonClient } from './open-client.ts'
 import { PeerConnection, type PeerConnectionDeps } from './peer-connection.ts'
 
 /** A mesh of more is no circle of one person any more. */
@@ -32,7 +32,7 @@ export interface PeerConnectionsDeps extends Omit<PeerConnectionDeps, 'client' |
 
 interface OpenConnection {
   readonly connection: PeerConnection
-  readonly client: OpenClient
+  readonly client: DaemonClient
 }
 
 /** The joined daemons of a running daemon. */

@@ -15,6 +15,7 @@ import { placeOf } from '../../hashing/place-of.ts'
 import { Lru } from '../../lib/lru.ts'
 import { messageOf } from '../../lib/describe-failure.ts'
 import { Seldom } from '../../lib/seldom.ts'
+import { Subscribers } from '../../lib/subscribers.ts'
 import type { BusState, BusStatus, SignalBus } from '../../ports/bus.ts'
 import type { ChangeFeed } from '../../ports/change-feed.ts'
 import type { CircleTime } from '../../ports/circle-time.ts'
@@ -70,8 +71,6 @@ export interface CircleMemberDeps {
   /** Where others reach this gateway, as it is now. */
   readonly url: () => string
   readonly pull: OfferPullerDeps['pull']
-  /** Called when the status may be another. */
-  readonly onChange: () => void
 }
 
 type Task = 'beacon' | 'answer' | 'ask' | 'save'
@@ -88,6 +87,7 @@ export class CircleMember {
   readonly #puller: OfferPuller
   /** A member that is broken or hostile may make the same trouble a hundred times a second. */
   readonly #told: Seldom
+  readonly #watchers = new Subscribers()
   /** The member whose stamp was too far ahead, until it tells another. */
   #ahead: string | undefined
   #isClosed = false
@@ -134,6 +134,11 @@ export class CircleMember {
     await Promise.all([this.#deps.bus.close(), this.#puller.close(), this.#saving])
   }
 
+  /** Calls `listener` when the status may be another. @returns Ends the subscription. */
+  onChange(listener: () => void): () => void {
+    return this.#watchers.add(listener)
+  }
+
   get status(): BusStatus {
     const since = this.#deps.clock.monotonic() - LATELY_MS
     return {
@@ -160,7 +165,7 @@ export class CircleMember {
       this.#deps.logger.warn('Cannot use the bus', { reason: error })
     }
     if (state === 'connected') this.#publish('ask')
-    this.#deps.onChange()
+    this.#watchers.notify()
   }
 
   #onItem(): void {
@@ -197,7 +202,7 @@ export class CircleMember {
     this.#deps.circleTime.learn(signal.time)
     const isNew = this.#heard.get(origin) === undefined
     this.#heard.set(origin, this.#deps.clock.monotonic())
-    if (isNew) this.#deps.onChange()
+    if (isNew) this.#watchers.notify()
     this.#compare(signal)
   }
 
@@ -221,7 +226,7 @@ export class CircleMember {
     this.#refused += 1
     if (this.#refused > 1) return
     this.#deps.logger.warn('A signal on the bus was refused: it was not sealed with our group key')
-    this.#deps.onChange()
+    this.#watchers.notify()
   }
 
   /** Brings the one who is behind to the later item: us, or them. */
@@ -242,12 +247,12 @@ export class CircleMember {
     if (isAhead ? this.#ahead !== undefined : this.#ahead !== origin) return
     this.#ahead = isAhead ? origin : undefined
     if (isAhead) this.#warn(AHEAD)
-    this.#deps.onChange()
+    this.#watchers.notify()
   }
 
   #onPullError(reason: string | undefined): void {
     if (reason !== undefined) this.#warn('Cannot get an item of the group', reason)
-    this.#deps.onChange()
+    this.#watchers.notify()
   }
 
   /** Asks again: a member that answers has the item, or a later one. */

@@ -5,10 +5,7 @@
  * @module
  */
 
-import type { Clock } from '../../lib/clock.ts'
 import { DomainError } from '../../core/domain-error.ts'
-import { Subscribers } from '../../lib/subscribers.ts'
-import type { BusStatus } from '../../ports/bus.ts'
 import type { DeviceRegistry } from '../../ports/device-registry.ts'
 import type { PrivateFile } from '../../ports/private-file.ts'
 import {
@@ -36,15 +33,6 @@ export interface CircleBusOptions
   readonly devices: DeviceRegistry
   /** Unix milliseconds. */
   readonly now: number
-  readonly clock: Clock
-}
-
-/** The bus of a running daemon. */
-export interface CircleBus {
-  status(): BusStatus
-  /** @returns Ends the subscription. */
-  onChange(listener: () => void): () => void
-  close(): Promise<void>
 }
 
 /**
@@ -53,14 +41,13 @@ export interface CircleBus {
  * @throws {DomainError} `PACKAGE_MISSING`, `GROUP_KEY_INVALID`, `BUS_UNUSABLE`, and as the registry
  *   and the private files.
  */
-export async function openCircleBus(options: CircleBusOptions): Promise<CircleBus> {
+export async function openCircleBus(options: CircleBusOptions): Promise<CircleMember> {
   const client = loadNats()
   const secrets = deriveSecrets(await readKey(options.keyFile))
   const bus = new NatsBus(client, { ...options, subject: secrets.subject })
   await bus.check()
   const membership = await Membership.open(options.membershipFile, secrets.id, options.now)
   await admitCircle(options.devices, secrets)
-  const watchers = new Subscribers()
   const member = new CircleMember({
     ...options,
     bus,
@@ -69,14 +56,9 @@ export async function openCircleBus(options: CircleBusOptions): Promise<CircleBu
     sealer: new Sealer(secrets),
     membership,
     pull: (offer, more) => pullOffer(offer, { ...options, ...more, ownUrl: options.url, secrets }),
-    onChange: () => watchers.notify(),
   })
   member.start()
-  return {
-    status: () => member.status,
-    onChange: (listener) => watchers.add(listener),
-    close: () => member.close(),
-  }
+  return member
 }
 
 async function readKey(file: PrivateFile): Promise<Uint8Array> {

@@ -11,7 +11,7 @@ import { comparePlaces, type Place } from '../../core/stamp.ts'
 import type { CircleTime } from '../../ports/circle-time.ts'
 import { isLoopbackAddress } from '../../fetch/check-connection.ts'
 import { placeOf } from '../../hashing/place-of.ts'
-import { openClient, type OpenClient } from '../open-client.ts'
+import { openClient, type DaemonClient } from '../open-client.ts'
 import { pullItem, type PullItemDeps } from '../pull-item.ts'
 import type { CircleSecrets } from './circle-key.ts'
 import type { SignalItem } from './signal.ts'
@@ -93,7 +93,7 @@ async function pullFrom(url: string, offer: Offer, deps: PullOfferDeps): Promise
   // A name may lead there as well, and so may another source.
   const refuse = (address: string): Error | undefined =>
     !isAllowed && isLoopbackAddress(address) ? atLoopback() : undefined
-  const open = (base: string): OpenClient =>
+  const open = (base: string): DaemonClient =>
     openClient({ ...secrets, url: base }, { refuse, circleTime, clock })
   let client = open(url)
   try {
@@ -108,7 +108,7 @@ async function pullFrom(url: string, offer: Offer, deps: PullOfferDeps): Promise
 
     /** Continues a broken download at another source: the same bytes have the same entity tag. */
     const download = async (
-      what: Parameters<OpenClient['download']>[0],
+      what: Parameters<DaemonClient['download']>[0],
       options: DownloadOptions = {},
     ): Promise<Download> => {
       try {

@@ -7,7 +7,7 @@
 import { once } from 'node:events'
 import type { TestContext } from 'node:test'
 import { connect, type Client } from '../../../src/client/connect.ts'
-import { openClient, type OpenClient } from '../../../src/peers/open-client.ts'
+import { openClient, type DaemonClient } from '../../../src/peers/open-client.ts'
 import {
   startDaemonProcess,
   type DaemonOptions,
@@ -22,7 +22,7 @@ export class MemberProcess {
   readonly #options: DaemonOptions
   readonly name: string
   /** The client of a device of the kind `peer`: it is shown stamps. It sends none, so that it is a device. */
-  readonly client: Pick<Client, 'pushText' | 'pushFile'> & OpenClient
+  readonly client: Pick<Client, 'pushText' | 'pushFile'> & DaemonClient
   readonly phone: Phone
   /** The URL of its gateway, which stays over restarts. */
   readonly gateway: string

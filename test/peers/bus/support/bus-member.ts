@@ -174,7 +174,6 @@ export class BusMember {
           onPlace(placeOf(item, item.contentHash, this.time.believes))
           this.#take(item)
         }),
-      onChange: () => undefined,
     })
   }
 
