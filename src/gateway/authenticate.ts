@@ -21,7 +21,7 @@ import type { Call } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
 import { countFields, findField } from '../http/request-head.ts'
 import { networkOf } from '../lib/network-of.ts'
-import type { Device, DeviceRegistry } from '../ports/device-registry.ts'
+import type { Device } from '../ports/device-registry.ts'
 import { dialectOfPath } from './dialect.ts'
 import { FailingAddresses } from './failing-addresses.ts'
 import type { GatewayPorts } from './gateway-ports.ts'
@@ -40,23 +40,11 @@ export interface Credentials {
 }
 
 /** The last login on a connection. */
-class Login {
-  /** One connection may be shown to several gateways. */
-  readonly devices: DeviceRegistry
+interface Login {
   readonly header: string
+  /** That of the devices. */
   readonly revision: number
   readonly device: Device
-
-  constructor(devices: DeviceRegistry, header: string, revision: number, device: Device) {
-    this.devices = devices
-    this.header = header
-    this.revision = revision
-    this.device = device
-  }
-
-  isStill(devices: DeviceRegistry, header: string): boolean {
-    return this.header === header && this.devices === devices && this.revision === devices.revision
-  }
 }
 
 /** The part of a call that is there before anybody knows whose it is. */
@@ -73,21 +61,21 @@ export function createAuthenticate(
 ): (call: UnknownCall) => Device | Promise<Device> {
   const { devices, verifier, clock, logger, onLoginRefused } = ports
   const failing = new FailingAddresses(clock)
+  /** Not on the connection: several gateways may be shown one. */
+  const logins = new WeakMap<UnknownCall['connection'], Login>()
 
   return (call) => {
-    const { request, connection } = call
-    const header = singleAuthorization(request)
+    const header = singleAuthorization(call.request)
     if (header === undefined) throw unauthorized()
-    const { login } = connection
-    if (login instanceof Login && login.isStill(devices, header)) return seen(login.device, call)
+    const { revision } = devices
+    const login = logins.get(call.connection)
+    if (login?.header === header && login.revision === revision) return seen(login.device, call)
     const credentials = parseBasic(header)
     if (credentials === undefined) throw unauthorized()
     const recalled = verifier.recall(credentials.username, credentials.password)
     if (recalled === undefined) return verify(call, header, credentials)
     if (recalled === 'wrong') return refuse(call, credentials)
-    connection.login = new Login(devices, header, devices.revision, recalled)
-    tellLogin(recalled, call)
-    return seen(recalled, call)
+    return letIn(call, { header, revision, device: recalled })
   }
 
   async function verify(
@@ -96,7 +84,7 @@ export function createAuthenticate(
     credentials: Credentials,
   ): Promise<Device> {
     const { username, password } = credentials
-    const network = networkOfClient(call)
+    const network = networkOf(call.address ?? '')
     // Read before the verification: a credential that changes meanwhile makes the memory useless.
     const { revision } = devices
     const isDeferred = !failing.takeRun(network)
@@ -105,9 +93,7 @@ export function createAuthenticate(
       .catch((error: unknown) => turnAway(error, network, isDeferred))
     if (device === undefined) return refuse(call, credentials)
     if (!isDeferred) failing.giveRunBack(network)
-    call.connection.login = new Login(devices, header, revision, device)
-    tellLogin(device, call)
-    return seen(device, call)
+    return letIn(call, { header, revision, device })
   }
 
   async function turnAway(error: unknown, network: string, isDeferred: boolean): Promise<never> {
@@ -121,13 +107,16 @@ export function createAuthenticate(
     const { address } = call
     const device = onLoginRefused?.(username, address)
     logger.debug('A login was refused', { device, address })
-    const isHeld = await failing.holdBack(networkOfClient(call))
+    const isHeld = await failing.holdBack(networkOf(address ?? ''))
     throw isHeld ? unauthorized() : new HttpError('TOO_MANY_REQUESTS')
   }
 
   /** Once on each connection, and whenever what it says has changed. */
-  function tellLogin({ id }: Device, { address }: UnknownCall): void {
-    logger.debug('A device logged in', { device: id, address })
+  function letIn(call: UnknownCall, login: Login): Device {
+    const { device } = login
+    logins.set(call.connection, login)
+    logger.debug('A device logged in', { device: device.id, address: call.address })
+    return seen(device, call)
   }
 
   function seen(device: Device, { request, path, address }: UnknownCall): Device {
@@ -160,11 +149,6 @@ export function parseBasic(header: string): Credentials | undefined {
   const isLong = password.length > MAX_PASSWORD_LENGTH && [...password].length > MAX_PASSWORD_LENGTH
   if (isLong) return undefined
   return { username: pair.slice(0, colon), password }
-}
-
-/** Clients of one network fail together, and wait together. */
-function networkOfClient({ address = '' }: UnknownCall): string {
-  return networkOf(address)
 }
 
 /** Node keeps the first of several; a request that has two means something else than we see. */

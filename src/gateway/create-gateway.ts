@@ -3,6 +3,7 @@
 import type { RequestListener } from 'node:http'
 import { CIRCLE_TIME_HEADER, formatCircleTime, parseCircleTime } from '../core/circle-time.ts'
 import type { Call, Handler, Route } from '../http/call.ts'
+import { HttpError } from '../http/http-error.ts'
 import { createListener } from '../http/listener.ts'
 import type { Reply } from '../http/reply.ts'
 import { isProgramGone, PROGRAM_GONE } from '../lib/program-files.ts'
@@ -13,10 +14,9 @@ import { createAuthenticate, unauthorized } from './authenticate.ts'
 import { toHttpError } from './domain-errors.ts'
 import { DeviceStreams } from './device-streams.ts'
 import type { GatewayOptions, GatewayPorts } from './gateway-ports.ts'
-import { NO_PHONE_PAGE, phonePageRoutes } from './phone-page.ts'
+import { fileReply, NO_PHONE_PAGE, phonePageRoutes, trustRoutes } from './phone-page.ts'
 import { phoneStateRoutes, recentOf } from './phone-state.ts'
 import { deviceRoutes, publicRoutes } from './routes.ts'
-import { fileReply, trustRoutes } from './trust-routes.ts'
 import { Tickets } from './tickets.ts'
 
 /** Where the phone page asks for tickets, and below which they are. */
@@ -63,10 +63,10 @@ export function createGateway(ports: GatewayPorts, given: GatewayOptions): Gatew
   let isToldGone = false
   const listener = createListener<Device>({
     publicRoutes: [
-      ...publicRoutes(options),
-      ...(phonePage ? phonePageRoutes(options) : [NO_PHONE_PAGE]),
+      ...publicRoutes(),
+      ...(phonePage ? phonePageRoutes() : [NO_PHONE_PAGE]),
       ...trustRoutes(options),
-    ],
+    ].map((route) => unlessDraining(route, isDraining)),
     routes: phonePage ? [...routes, ...tickets.routes, ...phoneStateRoutes(ports)] : routes,
     authenticate: (call) => {
       const mayHaveTicket = phonePage && call.path.startsWith(TICKETS)
@@ -108,6 +108,22 @@ export function createGateway(ports: GatewayPorts, given: GatewayOptions): Gatew
     onStreams: (listener: () => void) => streams.onCount(listener),
     closeStreams: () => streams.close(),
   })
+}
+
+/** A route for everybody, with 503 while the gateway drains. */
+function unlessDraining(
+  { handler, ...row }: Route<undefined>,
+  isDraining: () => boolean,
+): Route<undefined> {
+  // The parameters are those of the same route.
+  const answer = handler as Handler<undefined>
+  return {
+    ...row,
+    handler: (call: Call<undefined>) => {
+      if (isDraining()) throw new HttpError('DRAINING')
+      return answer(call)
+    },
+  }
 }
 
 /**

@@ -79,10 +79,8 @@ export class DeviceStreams {
   readonly #hubs: LiveStreamList<HubStream>
   /** The event streams of members. */
   readonly #ofMembers = new WeakSet<EventStream>()
-  /** Programs that put each other out come again after seconds. */
-  readonly #saidCrowded: Seldom
-  /** Programs that flood the hub come again at once. */
-  readonly #saidFlooded: Seldom
+  /** Programs that put each other out come again after seconds, those that flood the hub at once. */
+  readonly #told: Seldom
   /** By device; they outlive the connections, else a new one would begin with all of it. */
   readonly #allowances = new Map<string, HubAllowance>()
   readonly #unsubscribe: (() => void)[]
@@ -92,8 +90,7 @@ export class DeviceStreams {
     const { changes, devices, clock, heartbeatMs = HEARTBEAT_MS } = deps
     const { maxPerDevice = MAX_STREAMS_PER_DEVICE } = deps
     this.#deps = deps
-    this.#saidCrowded = new Seldom(deps)
-    this.#saidFlooded = new Seldom(deps)
+    this.#told = new Seldom(deps)
     const onCount = (): void => this.#watchers.notify()
     this.#events = new LiveStreamList({
       clock,
@@ -107,7 +104,8 @@ export class DeviceStreams {
       maxPerOwner: MAX_HUB_CONNECTIONS_PER_DEVICE,
       onCount,
       onCrowded: (device) => {
-        this.#saidCrowded.warn(CROWDED, { device, limit: MAX_HUB_CONNECTIONS_PER_DEVICE }, device)
+        const limit = MAX_HUB_CONNECTIONS_PER_DEVICE
+        this.#told.warn(CROWDED, { device, limit }, CROWDED + device)
       },
     })
     this.#unsubscribe = [
@@ -119,8 +117,7 @@ export class DeviceStreams {
       devices.onCredentialGone((deviceId) => {
         this.#events.end(deviceId)
         this.#hubs.end(deviceId)
-        this.#saidCrowded.forget(deviceId)
-        this.#saidFlooded.forget(deviceId)
+        for (const message of [CROWDED, FLOODED]) this.#told.forget(message + deviceId)
         this.#allowances.delete(deviceId)
       }),
     ]
@@ -169,7 +166,7 @@ export class DeviceStreams {
   openHub(principal: Principal, wire: Wire, token: string | undefined): void {
     const { clock } = this.#deps
     const { id } = principal
-    const onFlood = (): void => this.#saidFlooded.warn(FLOODED, { device: id }, id)
+    const onFlood = (): void => this.#told.warn(FLOODED, { device: id }, FLOODED + id)
     this.#add(this.#hubs, principal, wire, (wire, onGone) => {
       const allowance = this.#allowances.get(id) ?? new HubAllowance(clock)
       this.#allowances.set(id, allowance)

@@ -31,6 +31,11 @@ const OLD_DESKTOP = /^SyncClipboard\.[A-Za-z]+2\./
 /** The part of a call that tells of its client. */
 type ClientCall = Pick<Call<Principal>, 'request' | 'principal' | 'path'>
 
+interface DialectDeps {
+  readonly devices: Pick<DeviceRegistry, 'find' | 'noteSighting'>
+  readonly clock: Pick<Clock, 'now'>
+}
+
 /** A call whose device is noted to have done something. */
 type DeedCall = Pick<Call<Principal>, 'request' | 'principal' | 'address'>
 
@@ -50,19 +55,14 @@ export function dialectOfPath(path: string): Dialect | undefined {
 
 /** Knows which dialect the client of each device speaks. */
 export class Dialects {
-  readonly #devices: Pick<DeviceRegistry, 'find' | 'noteSighting'>
-  readonly #clock: Pick<Clock, 'now'>
+  readonly #deps: DialectDeps
   /** The last push of each device. */
   readonly #pushed = new Map<string, Push>()
   /** Whether all hashes of a device so far were such that we compute, where there were any. */
   readonly #hashesAsWe = new Map<string, boolean>()
 
-  constructor(deps: {
-    readonly devices: Pick<DeviceRegistry, 'find' | 'noteSighting'>
-    readonly clock: Pick<Clock, 'now'>
-  }) {
-    this.#devices = deps.devices
-    this.#clock = deps.clock
+  constructor(deps: DialectDeps) {
+    this.#deps = deps
   }
 
   /** The dialect of a request. */
@@ -170,12 +170,13 @@ export class Dialects {
 
   /** The principal may be as old as its connection, and the device have changed its ways since. */
   #deviceOf({ principal }: ClientCall): Device | undefined {
-    return this.#devices.find(principal.id)
+    return this.#deps.devices.find(principal.id)
   }
 
   #note({ request, principal, address }: DeedCall, deed: object): void {
+    const { devices, clock } = this.#deps
     const client = request.headers['user-agent']
-    this.#devices.noteSighting(principal.id, { at: this.#clock.now(), address, client, ...deed })
+    devices.noteSighting(principal.id, { at: clock.now(), address, client, ...deed })
   }
 }
 

@@ -11,12 +11,7 @@ import { encodeWithText, type Pieces } from '../lib/long-text.ts'
 import type { Dialect, Principal } from '../ports/device-registry.ts'
 import type { AppliedItem, InboundBytes, Origin } from '../ports/inbound-pipeline.ts'
 import type { HandlerDeps } from './gateway-ports.ts'
-import {
-  decodeDocument,
-  encodeDocument,
-  encodeOldDocument,
-  encodePeerDocument,
-} from './wire/clipboard-document.ts'
+import { decodeDocument, encodeDocument, encodePeerDocument } from './wire/clipboard-document.ts'
 
 /**
  * Answers with the document of the current item. Its entity tag changes with each activation.
@@ -51,10 +46,11 @@ function getReferenceDocument({ latest, dialects }: HandlerDeps): Handler<Princi
     const made = replies(item)
     let reply = made.get(kind)
     if (reply === undefined) {
-      const encode = isOld ? encodeOldDocument : encodeDocument
-      const instead = isZip ? ({ hash, type: 'File' } as const) : { hash }
+      const instead = { hash, isOld, ...(isZip && ({ type: 'File' } as const)) }
       const tag = item === undefined ? `none${kind}` : `${tagOf(item)}-${kind}`
-      reply = makeReply(item, (item, length) => encode(item, 'syncclipboard', instead, length), tag)
+      const encode = (item: Item | undefined, length?: number): string =>
+        encodeDocument(item, 'syncclipboard', instead, length)
+      reply = makeReply(item, encode, tag)
       made.set(kind, reply)
     }
     return reply

@@ -57,28 +57,22 @@ export interface HubStreamOptions {
 /** A connection to the hub. */
 export class HubStream extends LiveStream {
   readonly token: string | undefined
-  readonly #clock: Pick<Clock, 'monotonic'>
   readonly #wire: Wire
-  readonly #allowance: HubAllowance
-  readonly #onGone: () => void
-  readonly #onFlood: () => void
+  readonly #options: HubStreamOptions
   readonly #reader = new WebSocketReader(MAX_MESSAGE_BYTES)
   #isReady = false
   #heardAt: number
   #farewell: Uint8Array
 
   constructor(wire: Wire, options: HubStreamOptions) {
-    const { clock, allowance, token, onGone, onFlood } = options
+    const { clock, allowance, token, onGone } = options
     super(wire, () => {
       allowance.delete(wire)
       onGone()
     })
     this.token = token
     this.#wire = wire
-    this.#allowance = allowance
-    this.#onFlood = onFlood
-    this.#clock = clock
-    this.#onGone = onGone
+    this.#options = options
     this.#heardAt = clock.monotonic()
     this.#farewell = FAREWELL
     wire.onData((chunk) => this.#receive(chunk))
@@ -94,14 +88,14 @@ export class HubStream extends LiveStream {
   }
 
   beat(): void {
-    const heardAt = Math.max(this.#heardAt, this.#allowance.restedAt)
-    const silentMs = this.#clock.monotonic() - heardAt
+    const { clock, allowance } = this.#options
+    const silentMs = clock.monotonic() - Math.max(this.#heardAt, allowance.restedAt)
     if (silentMs >= (this.#isReady ? SILENCE_MS : HANDSHAKE_MS)) this.#leave(FAREWELL)
     else if (this.#isReady) this.ping(PING)
   }
 
   override end(): void {
-    this.#allowance.delete(this.#wire)
+    this.#options.allowance.delete(this.#wire)
     super.end()
   }
 
@@ -111,8 +105,8 @@ export class HubStream extends LiveStream {
 
   #receive(chunk: Uint8Array): void {
     try {
-      if (!this.#allowance.take(chunk.length)) {
-        this.#onFlood()
+      if (!this.#options.allowance.take(chunk.length)) {
+        this.#options.onFlood()
         throw new WebSocketError(CLOSE_CODES.policyViolation, 'the client keeps sending too much')
       }
       for (const message of this.#reader.read(chunk)) {
@@ -120,7 +114,7 @@ export class HubStream extends LiveStream {
         if (message.kind === 'ping') this.#answer(encodePong(message.payload))
         if (message.kind === 'text' && !this.#hear(splitRecords(message.text))) return
         // A client that has not asked for a protocol has said nothing.
-        if (this.#isReady) this.#heardAt = this.#clock.monotonic()
+        if (this.#isReady) this.#heardAt = this.#options.clock.monotonic()
       }
     } catch (error) {
       this.#leave(encodeClose(closeCodeOf(error)))
@@ -160,7 +154,7 @@ export class HubStream extends LiveStream {
   #leave(farewell: Uint8Array): void {
     this.#farewell = farewell
     this.end()
-    this.#onGone()
+    this.#options.onGone()
   }
 }
 

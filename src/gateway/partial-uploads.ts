@@ -9,7 +9,7 @@ import { classifyMediaType, SNIFF_LENGTH } from '../core/media-type.ts'
 import { DomainError } from '../core/domain-error.ts'
 import type { Call, Handler } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
-import { declaredLength, StreamedBody, tooLarge as bodyTooLarge } from '../http/read-body.ts'
+import { declaredLength, StreamedBody, tooLarge } from '../http/read-body.ts'
 import { empty, type FlatHeaders, type Reply } from '../http/reply.ts'
 import { formatBooleanField, parseBooleanField, parseCountField } from '../http/field-values.ts'
 import { readStart } from '../lib/read-bytes.ts'
@@ -82,7 +82,7 @@ export function readCreation(call: Call, maxFileBytes: number): Creation | undef
   if (isLast === undefined) return undefined
   const length = readLength(call, { isLast, offset: 0 })
   const size = Math.max(declaredLength(call.request) ?? 0, length ?? 0)
-  if (size > maxFileBytes) throw tooLarge(maxFileBytes)
+  if (size > maxFileBytes) throw withState(tooLarge(maxFileBytes), maxFileBytes)
   return { isLast, length, isResumable: !isLast || hearsInterim(call) }
 }
 
@@ -144,7 +144,7 @@ export function patchUpload(deps: UploadDeps): UploadHandler {
       const length = readLength(call, { isLast, offset }, upload.length)
       if (upload.isComplete) return repeatAnswer(call, isLast)
       const end = offset + (declaredLength(call.request) ?? 0)
-      if (Math.max(end, length ?? 0) > deps.maxFileBytes) throw bodyTooLarge(deps.maxFileBytes)
+      if (Math.max(end, length ?? 0) > deps.maxFileBytes) throw tooLarge(deps.maxFileBytes)
       if (length !== undefined && length < offset) {
         throw inconsistent(`${offset} bytes have come already`)
       }
@@ -327,10 +327,6 @@ function mismatch({ offset }: PartialUpload, provided: number): HttpError {
 
 function inconsistent(detail: string): HttpError {
   return new HttpError('UPLOAD_LENGTH_INCONSISTENT', detail)
-}
-
-function tooLarge(maxFileBytes: number): HttpError {
-  return withState(bodyTooLarge(maxFileBytes), maxFileBytes)
 }
 
 function mediaTypeOf(field: string | undefined): string | undefined {

@@ -1,21 +1,22 @@
 /**
- * `/phone`: a page that makes a phone with nothing installed a client. It is for everybody, and
- * holds nothing of the clipboard; what it does it does by the protocol, as any client.
+ * `/phone`: a page that makes a phone with nothing installed a client, and what is below it. All is
+ * for everybody, and holds nothing of the clipboard; what the page does it does by the protocol, as
+ * any client.
  * @module
  */
 
 import { route, type Route } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
-import { pageRoutes } from '../http/page-files.ts'
+import { pageRoutes, withoutSlash } from '../http/page-files.ts'
+import type { Reply } from '../http/reply.ts'
+import type { TrustFile } from '../ports/trust-file.ts'
 import type { GatewayOptions } from './gateway-ports.ts'
 
 /** Directives for what works where browsers trust the address: a manifest, and a worker. */
 const POLICY = ["manifest-src 'self'", "worker-src 'self'"]
 
 /** The files of the page, for anybody. */
-export function phonePageRoutes({
-  isDraining,
-}: Pick<GatewayOptions, 'isDraining'> = {}): readonly Route<undefined>[] {
+export function phonePageRoutes(): readonly Route<undefined>[] {
   return pageRoutes({
     name: 'phone',
     files: [
@@ -25,9 +26,6 @@ export function phonePageRoutes({
     at: '/phone',
     below: '/phone/',
     policy: POLICY,
-    check: () => {
-      if (isDraining?.() === true) throw new HttpError('DRAINING')
-    },
   })
 }
 
@@ -35,3 +33,20 @@ export function phonePageRoutes({
 export const NO_PHONE_PAGE: Route<undefined> = route('GET', '/phone', () => {
   throw new HttpError('NOT_FOUND')
 })
+
+/** `/phone/trust` and what is below it, with no script; 404 where nothing is to be trusted. */
+export function trustRoutes({
+  trust = () => undefined,
+}: Pick<GatewayOptions, 'trust'> = {}): readonly Route<undefined>[] {
+  const reply = withoutSlash<{ name?: string }>(({ request: { socket }, host, params }) => {
+    const file = trust(params.name ?? '', { isSecure: 'encrypted' in socket, host })
+    if (file === undefined) throw new HttpError('NOT_FOUND')
+    return fileReply(file)
+  })
+  return [route('GET', '/phone/trust', reply), route('GET', '/phone/trust/{name}', reply)]
+}
+
+/** The answer that a page for everybody is. */
+export function fileReply({ mediaType, headers, body }: TrustFile, status = 200): Reply {
+  return { status, headers: ['Content-Type', mediaType, ...headers], body }
+}

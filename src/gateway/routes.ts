@@ -2,7 +2,6 @@
 
 import { MAX_FILE_BYTES, MAX_METADATA_BYTES } from '../core/limits.ts'
 import { route, type Handler, type Route } from '../http/call.ts'
-import { HttpError } from '../http/http-error.ts'
 import { constantReply, empty, json, text } from '../http/reply.ts'
 import type { Device, Dialect, Principal } from '../ports/device-registry.ts'
 import type { GatewayOptions, GatewayPorts, HandlerDeps } from './gateway-ports.ts'
@@ -32,14 +31,9 @@ import { RememberedRecords } from './remembered-records.ts'
 const REFERENCE_VERSION = '3.2.0'
 
 /** The route for anybody: whether the listener is live, at a constant cost, and no more. */
-export function publicRoutes({ isDraining }: GatewayOptions): readonly Route<undefined>[] {
+export function publicRoutes(): readonly Route<undefined>[] {
   const alive = constantReply({ status: 204 })
-  return [
-    route('GET', '/healthz', () => {
-      if (isDraining?.() === true) throw new HttpError('DRAINING')
-      return alive
-    }),
-  ]
+  return [route('GET', '/healthz', () => alive)]
 }
 
 /** Puts together what handlers of devices need: ports, limits, and what is remembered of each. */

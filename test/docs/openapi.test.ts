@@ -2,11 +2,10 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { it } from 'node:test'
 import { DeviceStreams } from '../../src/gateway/device-streams.ts'
-import { phonePageRoutes } from '../../src/gateway/phone-page.ts'
+import { phonePageRoutes, trustRoutes } from '../../src/gateway/phone-page.ts'
 import { phoneStateRoutes } from '../../src/gateway/phone-state.ts'
 import { deviceRoutes, publicRoutes } from '../../src/gateway/routes.ts'
 import { Tickets } from '../../src/gateway/tickets.ts'
-import { trustRoutes } from '../../src/gateway/trust-routes.ts'
 import { serveGateway } from '../support/gateway.ts'
 import { AnswerCheck } from './support/answer-check.ts'
 import {
@@ -123,7 +122,7 @@ it('docs/openapi.yaml has the endpoints of the code, and the code those of the f
   }).routes
   const own = [...[ticket ?? []].flat(), ...phoneStateRoutes(ports)]
   const rest = [...deviceRoutes(ports, new DeviceStreams(ports), options), ...own]
-  const open = [...publicRoutes(options), ...page, ...trustRoutes(), ...byTicket].map((row) => {
+  const open = [...publicRoutes(), ...page, ...trustRoutes(), ...byTicket].map((row) => {
     return { ...row, who: 'anybody' }
   })
   const built = [...open, ...rest.map((row) => ({ ...row, who: 'devices' }))]

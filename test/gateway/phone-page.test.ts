@@ -267,6 +267,18 @@ describe('the phone page', () => {
     }
     assert.equal((await send('POST', '/phone/tickets', authorized)).status, 404)
   })
+
+  // Protocol: While the daemon stops, each new request gets 503
+  it('is 503 while the daemon stops, also where it leads elsewhere or is switched off', async (t) => {
+    for (const phonePage of [true, false]) {
+      let isDraining = false
+      const { send } = await serve(t, { phonePage, isDraining: () => isDraining })
+      isDraining = true
+      for (const path of ['/phone', '/phone/', '/phone/trust', '/phone/trust/', '/healthz']) {
+        assert.equal((await send('GET', path)).status, 503, path)
+      }
+    }
+  })
 })
 
 describe('a ticket', () => {

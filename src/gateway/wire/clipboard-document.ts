@@ -113,14 +113,23 @@ export function decodeDocument(body: unknown, dialect: Dialect): ClipboardDocume
   }
 }
 
-/** Encodes the document of an item, or of none. */
+/**
+ * Encodes the document of an item, or of none.
+ *
+ * @param instead Fields that a client is told otherwise; with `isOld`, the keys of versions 1 and 2
+ *   stand in front: readers that ignore the case of keys take the last of several.
+ */
 export function encodeDocument(
   item: Item | undefined,
   dialect: Dialect,
-  instead: Partial<WireDocument> = {},
+  { isOld = false, ...instead }: Partial<WireDocument> & { readonly isOld?: boolean } = {},
   textLength?: number,
 ): string {
-  return JSON.stringify({ ...documentOf(item, dialect, textLength), ...instead })
+  const document = { ...documentOf(item, dialect, textLength), ...instead }
+  const { type, text, hash, dataName } = document
+  const clipboard = type === 'Text' ? text : hash
+  const old = { File: dataName, Clipboard: clipboard, Type: type }
+  return JSON.stringify(isOld ? { ...old, ...document } : document)
 }
 
 /** The document as other members of a group read it: with the stamp of the item, as it counts. */
@@ -130,22 +139,6 @@ export function encodePeerDocument(item: Item | undefined, stamp: Stamp | undefi
   const stamped = stamp && { stampedAt: stamp.at, stampedBy: stamp.member }
   const mediaType = item.type === 'Text' ? undefined : item.mediaType
   return JSON.stringify({ ...documentOf(item, 'sync'), hash, mediaType, ...stamped })
-}
-
-/**
- * The same with the keys of versions 1 and 2 in front: readers that ignore the case of keys take
- * the last of several.
- */
-export function encodeOldDocument(
-  item: Item | undefined,
-  dialect: Dialect,
-  instead: Partial<WireDocument> = {},
-  textLength?: number,
-): string {
-  const document = { ...documentOf(item, dialect, textLength), ...instead }
-  const { type, text, hash, dataName } = document
-  const clipboard = type === 'Text' ? text : hash
-  return JSON.stringify({ File: dataName, Clipboard: clipboard, Type: type, ...document })
 }
 
 function readStamp(fields: ReadonlyMap<string, unknown>): Stamp | undefined {

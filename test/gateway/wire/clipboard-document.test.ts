@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type Item, ITEM_TYPES } from '../../../src/core/item.ts'
-import {
-  decodeDocument,
-  encodeDocument,
-  encodeOldDocument,
-} from '../../../src/gateway/wire/clipboard-document.ts'
+import { decodeDocument, encodeDocument } from '../../../src/gateway/wire/clipboard-document.ts'
 import { HttpError } from '../../../src/http/http-error.ts'
 import fc, { forAll } from '../../support/property.ts'
 
@@ -157,17 +153,18 @@ describe('encodeDocument()', () => {
   })
 })
 
-describe('encodeOldDocument()', () => {
+describe('a document with old keys', () => {
   it('has the old keys in front, and the hash where they had it', () => {
-    const image = encodeOldDocument(IMAGE, 'syncclipboard')
+    const image = encodeDocument(IMAGE, 'syncclipboard', { isOld: true })
     assert.equal(
       image.startsWith('{"File":"a.png","Clipboard":"BEEF","Type":"Image","type":"Image",'),
       true,
       image,
     )
-    const text = encodeOldDocument(
+    const text = encodeDocument(
       { ...IMAGE, type: 'Text', text: 'hello', dataName: '' },
       'syncclipboard',
+      { isOld: true },
     )
     assert.equal(
       text.startsWith('{"File":"","Clipboard":"hello","Type":"Text","type":"Text",'),
@@ -178,7 +175,9 @@ describe('encodeOldDocument()', () => {
 
   it('is a present document for whoever ignores them', () => {
     for (const item of [IMAGE, undefined]) {
-      const { File, Clipboard, Type, ...present } = JSON.parse(encodeOldDocument(item, 'sync'))
+      const { File, Clipboard, Type, ...present } = JSON.parse(
+        encodeDocument(item, 'sync', { isOld: true }),
+      )
       assert.deepEqual(present, JSON.parse(encodeDocument(item, 'sync')))
       assert.deepEqual([File, Type], [present.dataName, present.type])
       assert.equal(typeof Clipboard, 'string')
