@@ -571,19 +571,24 @@ describe('a desktop with files copied from a share that hangs', needsShare, () =
     await letGo()
   })
 
-  it('saves what is pushed while they are copied one after the other', async (t) => {
-    const { display, daemon, phone, files } = await startBesideShare(t, 3)
-    const fault = { calls: 'lstat,statx', fault: STANDSTILL, paths: files }
-    const letGo = await inject(t, daemon.ready.pid, fault)
-    for (const [at, path] of files.entries()) {
-      await xclipCopy(t, display, `file://${path}\r\n`, 'text/uri-list')
-      while (standing(daemon.ready.pid) < Math.min(at + 1, 2)) await phone.fetch('/')
-    }
-    for (let look = 0; look < 100; look += 1) await phone.fetch('/')
-    await phone.pushFile('File', 'a', Buffer.from('pushed'))
-    while (!existsSync(join(daemon.folder, 'received', 'a'))) await phone.fetch('/')
-    await letGo()
-  })
+  for (const [what, calls] of [
+    ['looked for', 'lstat,statx'],
+    ['read', 'pread64'],
+  ] as const) {
+    it(`saves what is pushed while one after the other is copied and ${what}`, async (t) => {
+      const { display, daemon, phone, files } = await startBesideShare(t, 4)
+      const fault = { calls, fault: STANDSTILL, paths: files }
+      const letGo = await inject(t, daemon.ready.pid, fault)
+      for (const [at, path] of files.entries()) {
+        await xclipCopy(t, display, `file://${path}\r\n`, 'text/uri-list')
+        while (standing(daemon.ready.pid) < Math.min(at + 1, 2)) await phone.fetch('/')
+      }
+      for (let look = 0; look < 100; look += 1) await phone.fetch('/')
+      await phone.pushFile('File', 'a', Buffer.from('pushed'))
+      while (!existsSync(join(daemon.folder, 'received', 'a'))) await phone.fetch('/')
+      await letGo()
+    })
+  }
 })
 
 describe('a desktop whose folder of received files hangs from its start on', needsShare, () => {

@@ -49,7 +49,7 @@ describe('a copy on the desktop', () => {
     ])
   })
 
-  // Protocol: A file that was copied on the desktop is read where it lies
+  // Protocol: A file copied on the desktop is read there
   it('is shared as a File that stays where it is', async (t) => {
     const { share, applied } = await setUp(t)
     await share({ kind: 'files', paths: [await temporaryFile(t, 'a\\b.png', 'not really')] })

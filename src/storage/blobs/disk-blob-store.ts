@@ -121,15 +121,14 @@ export class DiskBlobStore implements BlobStore {
   }
 
   async adopt(path: string, signal: AbortSignal): Promise<DiskBlob> {
-    const file = await lookAtUserFile(() => openUserFile(path), signal)
+    const look = <T>(work: () => Promise<T>) => lookAtUserFile(work, signal)
+    const file = await look(() => openUserFile(path))
     try {
-      const before = await readFileState(file)
+      const before = await look(() => readFileState(file))
       if (!before.isFile) throw gone('it is not a regular file')
-      const digests = await hashFile(file, this.#options.hasher, {
-        size: before.identity.size,
-        signal,
-      })
-      const after = await readFileState(file)
+      const { size } = before.identity
+      const digests = await hashFile(file, this.#options.hasher, { size, signal, look })
+      const after = await look(() => readFileState(file))
       if (!isSameFile(before.identity, after.identity)) throw gone('the file changed meanwhile')
       return this.adopted(path, after.identity, digests, after.modifiedAt)
     } finally {

@@ -11,7 +11,7 @@ import { DomainError } from '../../core/domain-error.ts'
 import type { FileHash, FileHasher } from '../../hashing/file-hasher.ts'
 import type { Digests } from '../../ports/blob.ts'
 import { BlobWriter, type WriterPool } from './blob-writer.ts'
-import { type DiskBlob, gone } from './disk-blob.ts'
+import { type DiskBlob, gone, lookAtOnce } from './disk-blob.ts'
 import { toDomainError } from '../home/disk-errors.ts'
 import type { Allowance } from '../home/disk-space.ts'
 import { MIB } from '../../core/limits.ts'
@@ -224,6 +224,8 @@ const READ_BYTES: number = MIB / 4
 interface HashFileOptions {
   readonly size: number
   readonly signal?: AbortSignal
+  /** How each piece is read: at once unless given. */
+  readonly look?: typeof lookAtOnce
 }
 
 /** Hashes a file. @throws {DomainError} `BLOB_GONE` when it becomes shorter; `signal.reason`. */
@@ -239,14 +241,14 @@ export async function hashFile(
 export async function hashBeginning(
   file: FileHandle,
   hasher: FileHasher,
-  { size, signal }: HashFileOptions,
+  { size, signal, look = lookAtOnce }: HashFileOptions,
 ): Promise<FileHash> {
   const hash = hasher.start(file)
   try {
     const block = Buffer.allocUnsafeSlow(Math.min(READ_BYTES, size))
     for (let position = 0; position < size; ) {
       const length = Math.min(block.length, size - position)
-      const { bytesRead } = await file.read(block, 0, length, position)
+      const { bytesRead } = await look(() => file.read(block, 0, length, position))
       signal?.throwIfAborted()
       if (bytesRead === 0) throw gone('the file became shorter while it was read')
       hash.add(block.subarray(0, bytesRead))
