@@ -183,7 +183,7 @@ export class FileSaves implements Expendable {
         if (!this.#isEnded) await work()
       })
     } catch (error) {
-      logger.error('Cannot note that files were saved', { ...describeFailure(error) })
+      logger.error('Cannot note what was saved or given up', { ...describeFailure(error) })
     }
     this.#watchers.notify()
   }
@@ -198,6 +198,8 @@ export class FileSaves implements Expendable {
     const fields = { type, size, ...describeFailure(error) }
     const reason = reasonOf(error)
     if (isFull || (waitMs === undefined && this.#old.has(stored))) {
+      // A full disk may have no room to note that: it is kept then.
+      this.#waiting.set(stored, { reason, size, tries: tries + 1, cancel: undefined })
       return this.#giveUp(stored, reason, fields)
     }
     if (tries === 0) logger.warn('Cannot save what was sent: trying again', fields)
@@ -266,15 +268,14 @@ export class FileSaves implements Expendable {
   }
 
   async #giveUp(stored: StoredItem, reason: string, fields: LogFields = {}): Promise<void> {
+    await this.#end(stored)
     const { type, size } = stored.item
     const told = { type, size, reason, ...fields }
-    // Before it is noted, for which a full disk may have no room.
     this.#deps.logger.error('Cannot save what was sent: it is given up', told)
     this.#givenUp.delete(fileOf(stored))
     this.#givenUp.set(fileOf(stored), { reason, size })
     const [oldest = ''] = this.#givenUp.keys()
     if (this.#givenUp.size > MAX_WAITING) this.#givenUp.delete(oldest)
-    await this.#end(stored)
     this.#watchers.notify()
   }
 }

@@ -578,15 +578,24 @@ describe('what is to be saved as files', () => {
     assert.equal(saves.trouble, '1 item (12 bytes) given up: there is no space left (ENOSPC)')
   })
 
-  it('is told as given up also where a full disk has no room to note that', async (t) => {
-    const { latest, push, fail, saves, told } = await saving(t)
+  it('is told as kept where a full disk has no room to note that it is given up', async (t) => {
+    const { latest, push, pushFile, fail, saves, names, logger, asked } = await saving(t)
     await push('one')
-    t.mock.method(latest, 'endSaving', () => Promise.reject(full()))
+    await pushFile('other', 'a picture', { type: 'Image' })
+    const { mock } = t.mock.method(latest, 'endSaving', () => Promise.reject(full()))
     await fail(full())
-    assert.deepEqual(told(), [
-      ['error', 'Cannot save what was sent: it is given up', 'ENOSPC (write)'],
-    ])
-    assert.match(saves.trouble ?? '', /given up/)
+    const reason = '1 item (12 bytes) not saved yet: there is no space left (ENOSPC)'
+    assert.deepEqual([names(), saves.trouble], [['one'], reason])
+    await assert.rejects(saves.giveUp(), { code: 'ENOSPC' })
+    assert.doesNotMatch(logger.text, /it is given up/)
+    assert.equal(saves.trouble, reason)
+    mock.restore()
+    await push('two')
+    asked.at(-1)?.end()
+    while (asked.length < 3) await turnOfEvents()
+    asked.at(-1)?.end()
+    while (saves.isBusy) await turnOfEvents()
+    assert.deepEqual([names(), saves.trouble], [[], undefined])
   })
 
   it('is tried again three times, and holds nothing up meanwhile', async (t) => {
