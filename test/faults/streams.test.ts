@@ -9,12 +9,11 @@ import { describe, it } from 'node:test'
 import type { ContentId } from '../../src/core/content-id.ts'
 import { type EventReader, type Frame, openEvents } from '../support/event-reader.ts'
 import { serveGateway } from '../support/gateway.ts'
-import { makeMachine, needsMachines, plug } from '../support/machines.ts'
+import { layCable, needsMachines } from '../support/machines.ts'
 import { addCheapDevices } from '../support/many-devices.ts'
 import { createPhone } from '../support/phone.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { startHeadless } from './support/subject.ts'
-import { execute } from '../support/execute.ts'
 
 const CONTENT_ID: ContentId = `blake3v1:${'0'.repeat(64)}`
 
@@ -126,16 +125,13 @@ it('a thousand event streams all hear of each push, once and in order; and end w
 
 describe('a client whose machine vanishes without a word', needsMachines(), () => {
   it('delays nobody, gives way to the next stream, and can be revoked', async (t) => {
-    const other = await makeMachine(t, 'lost')
-    const ip = async (...args: readonly string[]) => void (await execute('ip', args))
-    const cable = `cg${process.pid}`
-    await plug(cable, [{ ip }, '10.213.7.1/30'], [other, '10.213.7.2/30'])
+    const { machine, here, pull } = await layCable(t, 'lost')
     const daemon = await startHeadless(t, { args: ['--listen', '0.0.0.0:0', '--grace', '0'] })
     const [lost, spectator] = [await daemon.pair('Lost'), await daemon.pair('Spectator')]
     const { port } = new URL(daemon.ready.gateway)
     const login = `${lost.username}:${lost.password}`
-    const url = `http://10.213.7.1:${port}/api/sse/clipboard`
-    const [program = '', ...args] = [...other.inside, 'curl', '-sN', '-u', login, url]
+    const url = `http://${here}:${port}/api/sse/clipboard`
+    const [program = '', ...args] = [...machine.inside, 'curl', '-sN', '-u', login, url]
     const client = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] })
     t.after(() => client.kill('SIGKILL'))
     const [hello] = await once(createInterface({ input: client.stdout }), 'line')
@@ -144,7 +140,7 @@ describe('a client whose machine vanishes without a word', needsMachines(), () =
     const reader = await openEvents(t, daemon.ready.gateway, watcher.authorization)
     assert.equal(nameOf(await reader.next()), 'hello')
 
-    await ip('link', 'set', cable, 'down')
+    await pull()
     for (const text of ['one', 'two', 'three']) await watcher.pushText(text)
     let updates = 0
     while (updates < 3) if (nameOf(await reader.next()) === 'update') updates += 1

@@ -10,11 +10,10 @@ import { PROGRAM } from '../support/program.ts'
 import { readScreen } from '../cli/support/read-screen.ts'
 import { startDaemon } from '../panel/support/panel.ts'
 import { isolatedEnvironment, type DaemonProcess } from '../support/daemon-process.ts'
-import { needsMachines, type Machine } from '../support/machines.ts'
+import { layCable, needsMachines, type Machine } from '../support/machines.ts'
 import { createPhone } from '../support/phone.ts'
 import { temporaryFile, temporaryFolder } from '../support/temporary-folder.ts'
 import { Xvfb } from '../support/xvfb.ts'
-import { layCable } from './support/cable.ts'
 import { hashOfFile, MIB, pushFilm } from './support/film.ts'
 import { execute } from '../support/execute.ts'
 
@@ -108,7 +107,7 @@ const TOOLS = ['chromium', 'Xvfb', 'xclip', 'script', 'stty'] as const
 
 describe('the phone page at an address of a network', needsMachines(...TOOLS), () => {
   it('is scanned off a terminal, used, attacked and removed, and leaves nothing of use', async (t) => {
-    const { machine, here } = await layCable(t)
+    const { machine, here } = await layCable(t, 'browser')
     const args = ['--clipboard', 'none', '--listen', `${here}:0`]
     const daemon = await startDaemon(t, { args })
     const { gateway } = daemon.ready

@@ -5,11 +5,10 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { restart, startDaemon } from '../panel/support/panel.ts'
 import type { PairedDevice } from '../support/daemon-process.ts'
-import { needsMachines } from '../support/machines.ts'
+import { layCable, needsMachines } from '../support/machines.ts'
 import { ownerOf } from '../support/owner.ts'
 import { temporaryFile, temporaryFolder } from '../support/temporary-folder.ts'
 import { unzip } from '../support/unzip.ts'
-import { layCable } from './support/cable.ts'
 import { hashOfFile, pushFilm, sendThroughBreaks, type Wired } from './support/film.ts'
 import { openWebKit, type WebKit, type WebKitOptions } from './support/webkit.ts'
 import { layWire } from './support/wire.ts'
@@ -38,7 +37,7 @@ async function openPage(
   t: TestContext,
   options: Partial<WebKitOptions> = {},
 ): Promise<OpenWebKitPage> {
-  const cable = await layCable(t)
+  const cable = await layCable(t, 'browser')
   const args = ['--clipboard', 'none', '--listen', `${cable.here}:0`]
   const daemon = await startDaemon(t, { args, devices: ['iPhone', 'Other'] })
   const { gateway } = daemon.ready
@@ -151,7 +150,7 @@ describe('the phone page in WebKit', needsMachines('WebKitWebDriver', 'Xvfb', 'x
   })
 
   it('has HTTPS once the system trusts the authority, and not before', async (t) => {
-    const cable = await layCable(t)
+    const cable = await layCable(t, 'browser')
     const args = [
       '--clipboard',
       'none',
@@ -180,7 +179,7 @@ describe('the phone page in WebKit', needsMachines('WebKitWebDriver', 'Xvfb', 'x
     while ((await page.evaluate(`return ${HAS_WORKER}`)) !== true);
     await page.close()
 
-    const elsewhere = await layCable(t)
+    const elsewhere = await layCable(t, 'browser')
     await elsewhere.machine.ip('route', 'add', cable.here, 'via', elsewhere.here)
     const stranger = await openWebKit(t, elsewhere)
     await stranger.goto(secure.origin + account)

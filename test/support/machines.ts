@@ -76,17 +76,55 @@ export async function makeMachine(
 /** Two ends, as `10.213.8.1/24`, on devices of this name. */
 export async function plug(
   device: string,
-  [from, fromAddress]: readonly [Pick<Machine, 'ip'>, string],
+  [from, fromAddress]: readonly [Machine, string],
   [to, toAddress]: readonly [Machine, string],
 ): Promise<void> {
   await from.ip('link', 'add', device, 'type', 'veth', 'peer', 'name', device, 'netns', to.name)
-  for (const [machine, address] of [
-    [from, fromAddress],
-    [to, toAddress],
-  ] as const) {
-    // IPv6 has one of its own a second later, at which Chromium breaks off what it is loading.
-    await machine.ip('link', 'set', device, 'addrgenmode', 'none')
-    await machine.ip('address', 'add', address, 'dev', device)
-    await machine.ip('link', 'set', device, 'up')
-  }
+  await bringUp(from.ip, device, fromAddress)
+  await bringUp(to.ip, device, toAddress)
+}
+
+/** A machine, and a cable to this one with addresses of a real network, which no browser trusts. */
+export interface Cable {
+  readonly machine: Machine
+  /** The address of that machine. */
+  readonly address: string
+  /** The address of this one, on the cable. */
+  readonly here: string
+  /** Pulls it out. */
+  pull(): Promise<void>
+}
+
+/** In this process. */
+let laid = 0
+
+/**
+ * Makes a machine at the other end of a cable. Both are gone when the test ends.
+ *
+ * The addresses of this machine stay what they are: every Chromium here breaks off what it loads
+ * when one comes or goes, in the tests beside this one, too.
+ */
+export async function layCable(t: TestContext, role: string): Promise<Cable> {
+  // Cables of other tests, and of other runs on this machine, go on beside this one.
+  const number = (process.pid * 16 + laid++) % 0x40000
+  const network = `10.${208 + (number >> 14)}.${(number >> 6) & 255}`
+  const host = (number & 63) * 4
+  const [here, address] = [`${network}.${host + 1}`, `${network}.${host + 2}`]
+  const device = `clip${number}`
+  const machine = await makeMachine(t, role)
+  const ip = async (...args: readonly string[]) => void (await execute('ip', args))
+  await ip('link', 'add', device, 'type', 'veth', 'peer', 'name', device, 'netns', machine.name)
+  await bringUp(machine.ip, device, `${address}/30`)
+  await bringUp(ip, device)
+  // Routes of the device, which go with it, and so not before what the test ends behind it.
+  await ip('route', 'add', 'local', here, 'dev', device)
+  await ip('route', 'add', address, 'dev', device, 'src', here)
+  return { machine, address, here, pull: () => ip('link', 'set', device, 'down') }
+}
+
+async function bringUp(at: Machine['ip'], device: string, address?: string): Promise<void> {
+  // IPv6 has one of its own a second later, at which Chromium breaks off what it is loading.
+  await at('link', 'set', device, 'addrgenmode', 'none')
+  if (address !== undefined) await at('address', 'add', address, 'dev', device)
+  await at('link', 'set', device, 'up')
 }
