@@ -62,12 +62,11 @@ export interface Call<Principal = unknown, Params = unknown> {
   holdBytes(count: number, most: number): void
 
   /**
-   * Counts a body that is read as it comes, until that ends; body readers do.
+   * Counts a body that is read as it comes, until the answer has ended; body readers do.
    *
-   * @returns Says that it has ended.
    * @throws {HttpError} `OVERLOADED` when there are very many of one client, or of all.
    */
-  holdStreamed(): () => void
+  holdStreamed(): void
 
   /**
    * Waits until it may have much memory, which a long body takes while it is read and served. It

@@ -149,8 +149,8 @@ export class Exchange implements Call {
     this.#giveBack = this.#shared.heldBytes.reserve(this.client, this.#reserved)
   }
 
-  holdStreamed(): () => void {
-    return this.#shared.heldBytes.reserveStreamed(this.client)
+  holdStreamed(): void {
+    this.connection.onEnd(this.response, this.#shared.heldBytes.reserveStreamed(this.client))
   }
 
   async waitForMemory(isWhole = false): Promise<void> {

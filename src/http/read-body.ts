@@ -262,13 +262,13 @@ export class StreamedBody implements AsyncIterable<Uint8Array> {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void> {
-    const release = this.#call.holdStreamed()
+    this.#call.holdStreamed()
     const inbox = new BodyInbox(this.#call, this.#limit)
     this.#inbox = inbox
     const timer = afterWhatCame(this.#call.clock, BODY_IDLE_MS, () => {
       // Waiting for the consumer is not idle.
       if (inbox.isAwaited) inbox.fail(new HttpError('BODY_TIMEOUT'))
-      else timer.refresh()
+      else if (!this.#call.request.destroyed) timer.refresh()
     })
     inbox.onProgress = () => timer.refresh()
     try {
@@ -283,7 +283,6 @@ export class StreamedBody implements AsyncIterable<Uint8Array> {
       timer.cancel()
       this.#deadline?.cancel()
       inbox.close()
-      release()
     }
   }
 }

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
 import { describe, it } from 'node:test'
+import { setImmediate as turnOfEvents } from 'node:timers/promises'
 import { HeldBytes } from '../../src/http/held-bytes.ts'
 import { route } from '../../src/http/call.ts'
-import { readBytes, skipBody } from '../../src/http/read-body.ts'
+import { BODY_IDLE_MS, readBytes, skipBody, StreamedBody } from '../../src/http/read-body.ts'
 import { text } from '../../src/http/reply.ts'
+import { FakeClock } from '../support/fake-clock.ts'
 import { head, serveKernel } from '../support/http-kernel.ts'
 import type { RawClient } from '../support/raw-http.ts'
 import { MIB } from '../../src/core/limits.ts'
@@ -165,5 +167,28 @@ describe('bodies that are read as they come', () => {
     assert.equal((await first?.read())?.status, 400)
     assert.equal((await begin()).status, 100)
     assert.equal((await begin()).status, 503)
+  })
+
+  it('are counted no longer than their requests, also where a reader has left one open', async (t) => {
+    const leave = route(
+      'PUT',
+      '/leave',
+      async (call) => {
+        await new StreamedBody(call, MIB)[Symbol.asyncIterator]().next()
+        return text('left')
+      },
+      { maxBody: MIB },
+    )
+    const clock = new FakeClock()
+    const { connect } = await serveKernel(t, { routes: [leave], clock })
+    const connection = await connect()
+    for (let count = 0; count <= 256; count++) {
+      const upload = `${head('PUT /leave', 'Content-Length: 1')}x`
+      const { status } = await connection.send(upload).read()
+      assert.equal(status, 200, `after ${count}`)
+    }
+    clock.advance(BODY_IDLE_MS)
+    await turnOfEvents()
+    assert.ok(clock.pending < 10, `${clock.pending} timers`)
   })
 })
