@@ -13,7 +13,7 @@ import type { Socket } from 'node:net'
 import { Chain, type Link } from '../lib/chain.ts'
 import { GrowingBuffer } from '../lib/growing-buffer.ts'
 import { normaliseAddress } from './client-address.ts'
-import { isOpen, MAX_BEGUN, Pipeline, turns } from './pipeline.ts'
+import { isFull, isOpen, MAX_BEGUN, Pipeline, turns } from './pipeline.ts'
 
 /** RFC 9110 section 9.2.1, and what WebDAV adds. */
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PROPFIND'])
@@ -151,14 +151,17 @@ export class Connection {
    */
   joinPieces(request: IncomingMessage): void {
     const { push } = request
+    const pipeline = this.#getPipeline()
+    pipeline.body = request
     let short: GrowingBuffer | undefined
-    const hand = (): boolean => {
+    const hand = (): void => {
       const bytes = short?.filled
       short = undefined
-      return bytes === undefined || push.call(request, bytes)
+      if (bytes !== undefined) push.call(request, bytes)
     }
     request.push = (piece: Uint8Array | null, encoding?: BufferEncoding): boolean => {
       this.#countInRead(piece === null ? request.rawTrailers : NONE)
+      if (piece === null) pipeline.body = undefined
       if (piece === null || piece.length >= MIN_PIECE_BYTES) {
         hand()
         return push.call(request, piece, encoding)
@@ -168,7 +171,8 @@ export class Connection {
         setImmediate(hand)
       }
       short.append(piece)
-      return short.filled.length < MIN_PIECE_BYTES || hand()
+      if (short.filled.length >= MIN_PIECE_BYTES) hand()
+      return !isFull(request)
     }
   }
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { FairQueue } from '../lib/fair-queue.ts'
 
@@ -91,7 +91,8 @@ export class Pipeline {
   #waiting: WaitingRequest[] = []
   /** Requests that came here and are not answered yet. */
   #owed = 0
-  #newest: ServerResponse | undefined
+  /** The request whose body has not come whole. */
+  body: IncomingMessage | undefined
   /** Whether nothing is read. */
   isResting = false
   /** Whether that lasts until what is owed is answered. */
@@ -110,6 +111,8 @@ export class Pipeline {
     // The parser resumes the socket after each request, and a body when somebody reads it.
     socket.on('resume', () => {
       if (this.isResting && hasReader(socket)) socket.pause()
+      // Node begins to read whatever was said since it was to go on, and hears no second `pause`.
+      if (socket.readableFlowing === false) socket.emit('pause')
     })
   }
 
@@ -122,7 +125,6 @@ export class Pipeline {
   add(response: ServerResponse, { before, awaited }: Place, serve: () => void): void {
     if (this.#owed === 0 && isOpen(before)) before.once('close', () => this.#ask())
     this.#owed += 1
-    this.#newest = response
     response.once('close', () => {
       this.#owed -= 1
       this.#ask()
@@ -163,7 +165,8 @@ export class Pipeline {
     if (!this.#mayRead) return false
     this.#isFull = false
     this.isResting = false
-    if (hasReader(this.#socket)) this.#socket.resume()
+    // Whoever reads a body that is full has Node go on.
+    if (hasReader(this.#socket) && !isFull(this.body)) this.#socket.resume()
     return true
   }
 
@@ -183,7 +186,7 @@ export class Pipeline {
   get #mayRead(): boolean {
     if (!this.isResting || this.#isOver || this.#socket.destroyed) return false
     // The last request may need what was not read yet for its body.
-    const isDone = this.#owed === 0 || (this.#owed === 1 && this.#newest?.req.complete === false)
+    const isDone = this.#owed === 0 || (this.#owed === 1 && this.body !== undefined)
     return isDone || !this.#isFull
   }
 
@@ -197,6 +200,12 @@ export class Pipeline {
 /** Whether what comes has a reader: Node lets go of a socket whose client asks to change over. */
 function hasReader(socket: Socket): boolean {
   return socket.readableFlowing !== null
+}
+
+/** Whether as much of a body waits for its reader as may. */
+export function isFull(body: IncomingMessage | undefined): boolean {
+  const { readableLength = 0, readableHighWaterMark = 0 } = body ?? {}
+  return readableLength > 0 && readableLength >= readableHighWaterMark
 }
 
 /** Whether an answer is owed or under way. */

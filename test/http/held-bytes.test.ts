@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { EventEmitter, once } from 'node:events'
-import { describe, it } from 'node:test'
+import type { IncomingMessage } from 'node:http'
+import { describe, it, type TestContext } from 'node:test'
 import { setImmediate as turnOfEvents } from 'node:timers/promises'
 import { HeldBytes } from '../../src/http/held-bytes.ts'
 import { route } from '../../src/http/call.ts'
@@ -192,3 +194,68 @@ describe('bodies that are read as they come', () => {
     assert.ok(clock.pending < 10, `${clock.pending} timers`)
   })
 })
+
+describe('a body that nobody reads yet stays in the network but for a little', () => {
+  const length = 500_000
+  const chunked = head('PUT /take', 'Transfer-Encoding: chunked')
+  const short = '1\r\nx\r\n'
+  const inOnePiece = (bytes: number): string =>
+    head('PUT /take', `Content-Length: ${bytes}`) + 'x'.repeat(bytes)
+
+  for (const [what, { sent, bodies }] of Object.entries({
+    'in one piece': { sent: [inOnePiece(length)], bodies: [length] },
+    'in chunks of one byte': {
+      sent: [`${chunked}${short.repeat(length)}0\r\n\r\n`],
+      bodies: [length],
+    },
+    'in chunks of one byte, a few at a time': {
+      sent: [chunked, ...new Array<string>(5000).fill(short.repeat(100)), '0\r\n\r\n'],
+      bodies: [length],
+    },
+    'behind another one, which came with it': {
+      sent: [inOnePiece(30_000) + inOnePiece(length)],
+      bodies: [30_000, length],
+    },
+  })) {
+    it(`${what}, and is read in the end`, async (t) => {
+      const longest = watchBodies(t)
+      const take = route(
+        'PUT',
+        '/take',
+        async (call) => {
+          for (let turn = 0; turn < 10_000; turn++) {
+            await turnOfEvents()
+            longest.look()
+          }
+          return text(`${(await readBytes(call, length)).length}`)
+        },
+        { maxBody: length },
+      )
+      const { connect } = await serveKernel(t, { routes: [take] })
+      const client = await connect()
+      for (const bytes of sent) {
+        client.send(bytes)
+        await turnOfEvents()
+      }
+      for (const body of bodies) assert.equal((await client.read()).body, `${body}`)
+      // Node asks for no more behind 64 KiB, and a read brings as many.
+      assert.ok(longest.bytes <= 128 * 1024, `${longest.bytes} bytes`)
+    })
+  }
+})
+
+/** How much of a body has waited for its reader. */
+function watchBodies(t: TestContext) {
+  const requests: IncomingMessage[] = []
+  const onRequest = (message: unknown): void => {
+    requests.push((message as { readonly request: IncomingMessage }).request)
+  }
+  subscribe('http.server.request.start', onRequest)
+  t.after(() => unsubscribe('http.server.request.start', onRequest))
+  return {
+    bytes: 0,
+    look(): void {
+      this.bytes = Math.max(this.bytes, ...requests.map(({ readableLength }) => readableLength))
+    },
+  }
+}
