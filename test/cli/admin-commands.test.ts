@@ -72,7 +72,7 @@ describe('clipgate devices', () => {
     )
     assert.match(
       row ?? '',
-      /^My phone {2}mobile_1a2b3c4d {2}phone {2}3\d seconds ago {2}192\.168\.123\.210 {2}2$/,
+      /^My phone {2}mobile_1a2b3c4d {2}phone {2}\d\d seconds ago {2}192\.168\.123\.210 {2}2$/,
     )
     const wider = (await run(['devices'], { columns: 110 })).stdout
     assert.match(wider, /^My phone {2}did_[0-9a-f]{8} {2}mobile_1a2b3c4d .*210 {2}Chrome 136 /m)

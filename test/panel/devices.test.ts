@@ -34,8 +34,10 @@ describe('the devices in the panel', needs('chromium'), () => {
       .getByTitle('SyncClipboard/2.8.4 (Android)')
       .filter({ hasText: 'SyncClipboard 2.8.4' })
       .waitFor()
-    await row.getByRole('time').focus()
-    await row.getByText(String(new Date().getFullYear())).waitFor()
+    const seen = row.getByRole('time')
+    await seen.focus()
+    const at = new Date((await seen.getAttribute('datetime')) ?? '')
+    await row.getByText(String(at.getFullYear())).waitFor()
 
     const away = new AbortController()
     const stream = await phone.fetch('/api/sse/clipboard', { signal: away.signal })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { describe, it } from 'node:test'
+import { readObject } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { Xvfb } from '../support/xvfb.ts'
 import { openPhonePage } from './support/phone-page.ts'
@@ -15,8 +16,15 @@ describe('the phone page', needs('chromium', 'Xvfb'), () => {
     await other.pushText('hello')
     await page.getByText('hello', { exact: true }).waitFor()
     // As clocks are read there, whatever language the page is in.
-    const hour = await page.evaluate<string>(`String(new Date().getHours()).padStart(2, '0')`)
-    await page.getByText(new RegExp(`^from Other, ${hour}:\\d\\d$`)).waitFor()
+    const activatedAt = await page.evaluate<number>('new Date(2026, 1, 3, 9, 5).getTime()')
+    await page.clock.setFixedTime(activatedAt)
+    await page.route('**/phone/state', async (route) => {
+      const state = await readObject(await other.fetch('/phone/state'))
+      const item = { ...Object(state['item']), activatedAt }
+      await route.fulfill({ json: { ...state, item } })
+    })
+    await other.pushText('hello again')
+    await page.getByText('from Other, 09:05', { exact: true }).waitFor()
     assertCalm()
   })
 
