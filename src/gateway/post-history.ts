@@ -54,14 +54,13 @@ export function postHistory(deps: HandlerDeps): Handler<Device> {
   return async (call) => {
     const received = await receiveHistoryForm(call, deps)
     const posted = toPosted(received, call)
-    const isKept =
-      dialects.of(call) === 'syncclipboard' ||
-      received.form.state.isDeleted === true ||
-      times.isOld(posted, latest.current?.item)
-    if (isKept) return keep(received, call, deps)
-    const { reply, item } = await times.during(posted, () => apply(received, call, deps))
-    if (item !== undefined) times.noteApplied(posted, item)
-    return reply
+    const isRecord = dialects.of(call) === 'syncclipboard' || received.form.state.isDeleted === true
+    // One that is newer may yet be refused.
+    for (let newer = times.newerThan(posted); !isRecord && newer; newer = times.newerThan(posted)) {
+      await newer
+    }
+    if (isRecord || times.isOld(posted, latest.current?.item)) return keep(received, call, deps)
+    return (await times.during(posted, () => apply(received, call, deps))).reply
   }
 }
 
@@ -89,8 +88,12 @@ class OwnTimes {
   readonly #applied = new Lru<string, { readonly time: number; readonly came: number }>(MAX_TIMES)
   /** By device: the latest time of its records, but never later than it came. */
   readonly #newest = new Lru<string, number>(MAX_DEVICES)
-  /** Such times of the records that are being applied. */
-  readonly #begun = new Set<{ readonly deviceId: string; readonly time: number }>()
+  /** Such times of the records that are being applied, and when they no longer are. */
+  readonly #begun = new Set<{
+    readonly deviceId: string
+    readonly time: number
+    readonly done: Promise<void>
+  }>()
   /** The device whose record became current last, and as what. */
   #last: (Activation & { readonly deviceId: string }) | undefined
 
@@ -107,45 +110,54 @@ class OwnTimes {
     const since = used.first > now ? time : Math.min(time, came)
     if (used.first === time || used.first < since) return true
     if (used.first < (this.#newest.get(deviceId) ?? -Infinity)) return true
-    for (const one of this.#begun) {
-      if (one.deviceId === deviceId && used.first < one.time) return true
-    }
     const last = this.#last
     if (last?.deviceId === deviceId && isSameActivation(last, current)) return false
     // The clock here was set back since the current item came: its time tells nothing.
     return current.activatedAt <= now && used.last < current.activatedAt
   }
 
-  /** Applies a record, which counts from now on, but not when it is refused: others may come. */
-  async during<Applied>(
-    { deviceId, used }: Posted,
-    applying: () => Promise<Applied>,
-  ): Promise<Applied> {
-    const { first = -Infinity } = used ?? {}
-    const begun = { deviceId, time: Math.min(first, this.#clock.now()) }
-    this.#begun.add(begun)
-    try {
-      const applied = await applying()
-      const newest = Math.max(this.#newest.get(deviceId) ?? -Infinity, begun.time)
-      if (used !== undefined) this.#newest.set(deviceId, Math.min(newest, this.#clock.now()))
-      return applied
-    } finally {
-      this.#begun.delete(begun)
+  /** The end of a newer record of the device that is being applied. */
+  newerThan({ deviceId, used }: Posted): Promise<void> | undefined {
+    if (used === undefined) return undefined
+    for (const one of this.#begun) {
+      if (one.deviceId === deviceId && used.first < one.time) return one.done
     }
+    return undefined
   }
 
-  /** Notes a record that has become the current item. */
-  noteApplied({ deviceId, key, used }: Posted, { activatedAt, contentId }: Item): void {
+  /** Applies a record, and notes it unless it is refused: older ones wait for that. */
+  during(posted: Posted, applying: () => Promise<Applied>): Promise<Applied> {
+    const { deviceId, used } = posted
+    const time = Math.min(used?.first ?? -Infinity, this.#clock.now())
+    const noted = applying().then((applied) => {
+      const newest = Math.max(this.#newest.get(deviceId) ?? -Infinity, time)
+      if (used !== undefined) this.#newest.set(deviceId, Math.min(newest, this.#clock.now()))
+      if (applied.item !== undefined) this.#noteCurrent(posted, applied.item)
+      return applied
+    })
+    const end = (): void => void this.#begun.delete(begun)
+    const begun = { deviceId, time, done: noted.then(end, end) }
+    this.#begun.add(begun)
+    return noted
+  }
+
+  #noteCurrent({ deviceId, key, used }: Posted, { activatedAt, contentId }: Item): void {
     this.#last = { deviceId, activatedAt, contentId }
     if (used !== undefined) this.#applied.set(key, { time: used.first, came: this.#clock.now() })
   }
+}
+
+interface Applied {
+  readonly reply: Reply
+  /** That the record has become, if it has. */
+  readonly item: Item | undefined
 }
 
 async function apply(
   received: ReceivedForm,
   call: Call<Device>,
   { inbound, clock, dialects, maxMetadataBytes }: HandlerDeps,
-): Promise<{ readonly reply: Reply; readonly item: Item | undefined }> {
+): Promise<Applied> {
   const { form, file } = received
   const { type, hash, hasData, state } = form
   let applied: AppliedItem

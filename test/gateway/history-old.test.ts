@@ -172,6 +172,40 @@ describe('an old item in POST /api/history', () => {
     assert.equal((await phone.document())['text'], 'a')
   })
 
+  it('is found when a newer one that is under way has been applied, and is none when that is refused', async (t) => {
+    for (const [bytes, status, current] of [
+      [[0xff, 0xfe], 400, 'older'],
+      [[0x61], 200, 'a'],
+    ] as const) {
+      const { phone, addPhone, clock, inbound } = await serveGateway(t)
+      await (await addPhone()).pushText('before')
+      const [older, newer] = [ago(clock, -MINUTE), ago(clock, -MINUTE - 1)]
+      clock.advance(2 * MINUTE)
+      const apply = inbound.apply.bind(inbound)
+      const applied = new Promise<() => void>((resolve) => {
+        inbound.apply = async (item) => {
+          inbound.apply = apply
+          await new Promise<void>((goOn) => resolve(goOn))
+          return apply(item)
+        }
+      })
+      const fields = { type: 'Text', hash: sha256('a'), hasData: 'true', lastAccessed: newer }
+      const file = ['data', 'a.txt', Buffer.from(bytes)] as const
+      const first = phone.fetch('/api/history', form([...Object.entries(fields), file]))
+      const goOn = await applied
+      const second = post(
+        phone,
+        urlencoded({ type: 'Text', hash: 'B', text: 'older', lastAccessed: older }),
+      )
+      // It has come before these are answered.
+      for (const _ of [1, 2, 3]) assert.equal((await phone.document())['text'], 'before')
+      goOn()
+      assert.equal((await first).status, status)
+      await second
+      assert.equal((await phone.document())['text'], current)
+    }
+  })
+
   it('is none for what is copied again once the clock of the device is right', async (t) => {
     const { phone, addPhone, clock } = await serveGateway(t)
     const copy = async (lastAccessed: string) => {
