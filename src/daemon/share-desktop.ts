@@ -112,6 +112,7 @@ export async function shareDesktop(
   const saves = new FileSaves({ ...station, minFreeBytes, alone }, (stored) =>
     received.keep(stored),
   )
+  received.onStep(() => saves.onStep())
   station.inbound.saveFiles(saves)
   station.storage.yieldFirst(saves)
   saves.onChange(() => watchers.notify())

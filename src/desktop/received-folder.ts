@@ -31,6 +31,7 @@ import { numberedName, safeFileName } from '../lib/safe-file-name.ts'
 import { saveUnderFreeName, UNFINISHED } from '../lib/save-under-free-name.ts'
 import { Semaphore, userFiles } from '../lib/semaphore.ts'
 import { SingleFlight } from '../lib/single-flight.ts'
+import { Subscribers } from '../lib/subscribers.ts'
 import { hasCode } from '../lib/system-error.ts'
 import { markOrigin } from './mark-origin.ts'
 
@@ -79,6 +80,7 @@ export class ReceivedFolder {
   readonly #known = new Lru<string, string>(MAX_KNOWN)
   readonly #mark: string | undefined
   readonly #closing = new AbortController()
+  readonly #steps = new Subscribers()
   /** The sweep of this run: nothing is written before its end. */
   #swept: Promise<void> | undefined
 
@@ -95,6 +97,11 @@ export class ReceivedFolder {
       await refuseForeign(this.path)
       if ((await statsOf(this.path)) !== undefined) await this.#sweep()
     })
+  }
+
+  /** Calls `listener` for each block that is written. @returns Ends the subscription. */
+  onStep(listener: () => void): () => void {
+    return this.#steps.add(listener)
   }
 
   /** Breaks off what is being written, and writes nothing more. */
@@ -203,10 +210,9 @@ export class ReceivedFolder {
     const room = await this.#reserve(blob.size, this.path)
     try {
       const wanted = { folder: this.path, name, from: first.number, to: MAX_NUMBER }
-      const { signal } = this.#closing
-      signal.throwIfAborted()
+      this.#closing.signal.throwIfAborted()
       const path = await saveUnderFreeName({ ...wanted, mark: this.#mark }, (file) =>
-        copyBlob(blob, file, { room, signal }),
+        this.#copy(blob, file, room),
       )
       if (path === undefined) {
         throw new Error('Cannot save the file: too many files have its name')
@@ -217,6 +223,19 @@ export class ReceivedFolder {
     } finally {
       room.release()
     }
+  }
+
+  async #copy(blob: Blob, file: FileHandle, room: DiskRoom): Promise<void> {
+    let written = 0
+    for await (const block of blocksOf(blob, { blockSize: BLOCK_BYTES })) {
+      this.#closing.signal.throwIfAborted()
+      await file.writeFile(block)
+      room.wrote(block.length)
+      this.#steps.notify()
+      written += block.length
+    }
+    if (written < blob.size) throw new Error('Cannot save the file: bytes are missing')
+    await file.sync()
   }
 
   async #remember(path: string, sha256: string): Promise<void> {
@@ -306,22 +325,6 @@ async function refuseForeign(path: string): Promise<void> {
   const untrusted = await findUntrusted(path)
   if (untrusted === undefined) return
   throw new Error(`Cannot save the file: ${untrusted.path} ${untrusted.reason}; set --received-dir`)
-}
-
-async function copyBlob(
-  blob: Blob,
-  file: FileHandle,
-  { room, signal }: { readonly room: DiskRoom; readonly signal: AbortSignal },
-): Promise<void> {
-  let written = 0
-  for await (const block of blocksOf(blob, { blockSize: BLOCK_BYTES })) {
-    signal.throwIfAborted()
-    await file.writeFile(block)
-    room.wrote(block.length)
-    written += block.length
-  }
-  if (written < blob.size) throw new Error('Cannot save the file: bytes are missing')
-  await file.sync()
 }
 
 /** Whoever writes to the file, or replaces it, makes it another one. */

@@ -3,8 +3,9 @@
  * a stop or a crash cuts short begins again at the next start.
  *
  * A save that fails is tried again, in this run, when another one succeeds, and in the next run.
- * Where there is no room it is given up: there is no telling whether there will ever be. So is the
- * oldest that waits where something that comes needs its room.
+ * Where there is no room it is given up: there is no telling whether there will ever be. While the
+ * folder fails or stands still, what waits gives way to what comes: the oldest of the device that
+ * has most of what is short.
  * @module
  */
 
@@ -22,6 +23,14 @@ import type { LogFields, Logger } from '../ports/logger.ts'
 
 /** Each push writes all that wait into one small file. */
 const MAX_WAITING = 100
+
+/** Files that are told as given up: their names and hashes take a few megabytes at most. */
+const MAX_TOLD = 10_000
+
+/** A step of a save that takes longer may never end. The sync of a film is one. */
+const STEP_MS = 60_000
+
+const STANDS_STILL = 'the folder has not answered for a minute'
 
 /** Saves the files of an item; resolves when they are there. Files that are there stay. */
 export type SaveFiles = (stored: StoredItem) => Promise<unknown>
@@ -63,6 +72,9 @@ export class FileSaves implements Expendable {
   readonly #watchers = new Subscribers()
   /** How many are being saved right now. */
   #saving = 0
+  /** Whether none of them has come further for so long. */
+  #isStill = false
+  #stopWatching: () => void = () => undefined
   #isEnded = false
 
   /**
@@ -89,8 +101,12 @@ export class FileSaves implements Expendable {
 
   /** How many wait or were given up since the start, without names; `undefined` for none. */
   get trouble(): string | undefined {
+    const held = this.#deps.latest.unsaved.filter((one) => {
+      return !this.#waiting.has(one) && this.#isHeldUp(one)
+    })
+    const still = held.map(({ item: { size } }) => ({ reason: STANDS_STILL, size }))
     const parts = [
-      describeFailed([...this.#waiting.values()], 'not saved yet'),
+      describeFailed([...this.#waiting.values(), ...still], 'not saved yet'),
       describeFailed([...this.#givenUp.values()], 'given up'),
     ].filter((part) => part !== undefined)
     return parts.length === 0 ? undefined : parts.join('; ')
@@ -105,15 +121,15 @@ export class FileSaves implements Expendable {
     return sizeOf(this.#expendable())
   }
 
-  /** Gives up the oldest that waits. */
+  /** Gives up one that waits. */
   async giveUp(): Promise<boolean> {
     let isDone = false
     await this.#deps.alone(async () => {
-      const [oldest] = this.#isEnded ? [] : this.#expendable()
-      if (oldest === undefined) return
+      const [first] = this.#isEnded ? [] : chooseGoing(this.#expendable(), { bytes: 1 })
+      if (first === undefined) return
       // Else it is saved, which could not be noted.
-      const isLost = this.#save === undefined || this.#waiting.has(oldest)
-      await (isLost ? this.#giveUp(oldest, 'its room was needed') : this.#end(oldest))
+      const isLost = this.#save === undefined || this.#isHeldUp(first)
+      await (isLost ? this.#giveUp([first], 'its room was needed') : this.#end([first]))
       isDone = true
     })
     return isDone
@@ -129,11 +145,23 @@ export class FileSaves implements Expendable {
     if (this.#isEnded) return false
     const work = this.#run(stored)
     this.#underWay.set(stored, work)
+    if (this.#isStill) void this.#note(() => this.#bound())
     try {
       return await work
     } finally {
       if (this.#underWay.get(stored) === work) this.#underWay.delete(stored)
     }
+  }
+
+  /** Says that a save has come further. */
+  onStep(): void {
+    this.#stopWatching()
+    if (this.#saving > 0 && !this.#isEnded) {
+      this.#stopWatching = this.#deps.clock.after(STEP_MS, () => this.#onStill())
+    }
+    if (!this.#isStill) return
+    this.#isStill = false
+    this.#watchers.notify()
   }
 
   /**
@@ -149,6 +177,7 @@ export class FileSaves implements Expendable {
     if (graceMs > 0) await Promise.race([Promise.all(this.#underWay.values()), late])
     cancel?.()
     this.#isEnded = true
+    this.#stopWatching()
     for (const waiting of this.#waiting.values()) waiting.cancel?.()
     // A save that ends just now is noted, and none after it.
     await this.#deps.alone(async () => undefined)
@@ -157,23 +186,33 @@ export class FileSaves implements Expendable {
 
   async #run(stored: StoredItem): Promise<boolean> {
     this.#saving += 1
+    if (this.#saving === 1) this.onStep()
     try {
       await this.#save?.(stored)
     } catch (error) {
-      this.#saving -= 1
+      this.#leave()
       // Another one that is being saved gives its room back.
       const isFull = isNoRoom(error) && this.#saving === 0
       await this.#note(() => this.#onFailure(stored, error, isFull))
       return false
     }
-    this.#saving -= 1
+    this.#leave()
     this.#waiting.delete(stored)
     this.#givenUp.delete(fileOf(stored))
-    await this.#note(async () => {
-      for (const one of [stored, ...this.#sameAs(stored)]) await this.#end(one)
-    })
+    await this.#note(() => this.#end([stored, ...this.#sameAs(stored)]))
     this.#tryLeft()
     return true
+  }
+
+  #leave(): void {
+    this.#saving -= 1
+    this.onStep()
+  }
+
+  #onStill(): void {
+    this.#isStill = true
+    this.#deps.logger.warn('Cannot save what was sent yet', { reason: STANDS_STILL })
+    void this.#note(() => this.#bound())
   }
 
   async #note(work: () => Promise<void>): Promise<void> {
@@ -200,7 +239,7 @@ export class FileSaves implements Expendable {
     if (isFull || (waitMs === undefined && this.#old.has(stored))) {
       // A full disk may have no room to note that: it is kept then.
       this.#waiting.set(stored, { reason, size, tries: tries + 1, cancel: undefined })
-      return this.#giveUp(stored, reason, fields)
+      return this.#giveUp([stored], reason, fields)
     }
     if (tries === 0) logger.warn('Cannot save what was sent: trying again', fields)
     if (tries === SAVE_RETRIES_MS.length) {
@@ -209,7 +248,7 @@ export class FileSaves implements Expendable {
     const cancel = waitMs === undefined ? undefined : clock.after(waitMs, () => this.#again(stored))
     this.#waiting.set(stored, { reason, size, tries: tries + 1, cancel })
     // The same file may come again and again.
-    for (const one of this.#sameAs(stored)) await this.#end(one)
+    await this.#end(this.#sameAs(stored))
     await this.#bound()
   }
 
@@ -226,19 +265,23 @@ export class FileSaves implements Expendable {
     if (next !== undefined) this.#again(next[0])
   }
 
-  /** Has the oldest go where too many wait or too little is free, and never the newest. */
+  /** Has some go where too many wait or too little is free, and never the newest. */
   async #bound(): Promise<void> {
     const { latest, storage, minFreeBytes } = this.#deps
-    let free = await storage.freeBytes()
-    const waiting = latest.unsaved.filter((one) => this.#waiting.has(one))
-    let over = waiting.length - MAX_WAITING
-    for (const one of waiting.slice(0, -1)) {
-      if (over <= 0 && free >= minFreeBytes) return
-      if (this.#underWay.has(one)) continue
-      await this.#giveUp(one, 'too much waits')
-      free += one.item.size
-      over -= 1
-    }
+    const bytes = minFreeBytes - (await storage.freeBytes())
+    const waiting = latest.unsaved.filter((one) => this.#isHeldUp(one))
+    const count = waiting.length - MAX_WAITING
+    const older = waiting.slice(0, -1).filter((one) => this.#mayGo(one))
+    await this.#giveUp(chooseGoing(older, { count, bytes }), 'too much waits')
+  }
+
+  /** Whether it waits for a folder that fails or stands still. */
+  #isHeldUp(stored: StoredItem): boolean {
+    return this.#waiting.has(stored) || (this.#isStill && this.#underWay.has(stored))
+  }
+
+  #mayGo(stored: StoredItem): boolean {
+    return this.#isStill || !this.#underWay.has(stored)
   }
 
   /** Those that wait for the same file. */
@@ -251,33 +294,70 @@ export class FileSaves implements Expendable {
   /** Those that giving up brings room, oldest first. */
   #expendable(): readonly StoredItem[] {
     const { unsaved, binary } = this.#deps.latest
-    return unsaved.filter((one) => one.blob !== binary?.blob && !this.#underWay.has(one))
+    return unsaved.filter((one) => one.blob !== binary?.blob && this.#mayGo(one))
   }
 
   /** Lets the bytes go. */
-  async #end(stored: StoredItem): Promise<void> {
+  async #end(items: readonly StoredItem[]): Promise<void> {
+    if (items.length === 0) return
     const { latest } = this.#deps
     try {
-      await latest.endSaving(stored)
+      await latest.endSaving(...items)
     } finally {
-      if (!latest.unsaved.includes(stored)) {
-        this.#waiting.get(stored)?.cancel?.()
-        this.#waiting.delete(stored)
+      for (const one of items) {
+        if (latest.unsaved.includes(one)) continue
+        this.#waiting.get(one)?.cancel?.()
+        this.#waiting.delete(one)
       }
     }
   }
 
-  async #giveUp(stored: StoredItem, reason: string, fields: LogFields = {}): Promise<void> {
-    await this.#end(stored)
-    const { type, size } = stored.item
-    const told = { type, size, reason, ...fields }
-    this.#deps.logger.error('Cannot save what was sent: it is given up', told)
-    this.#givenUp.delete(fileOf(stored))
-    this.#givenUp.set(fileOf(stored), { reason, size })
-    const [oldest = ''] = this.#givenUp.keys()
-    if (this.#givenUp.size > MAX_WAITING) this.#givenUp.delete(oldest)
+  async #giveUp(
+    items: readonly StoredItem[],
+    reason: string,
+    fields: LogFields = {},
+  ): Promise<void> {
+    await this.#end(items)
+    for (const one of items) {
+      const { type, size } = one.item
+      const told = { type, size, reason, ...fields }
+      this.#deps.logger.error('Cannot save what was sent: it is given up', told)
+      this.#givenUp.delete(fileOf(one))
+      this.#givenUp.set(fileOf(one), { reason, size })
+      const [oldest = ''] = this.#givenUp.keys()
+      if (this.#givenUp.size > MAX_TOLD) this.#givenUp.delete(oldest)
+    }
     this.#watchers.notify()
   }
+}
+
+/**
+ * Chooses which of those that wait, oldest first, give way: each is of the device that has most of
+ * what is short, so that what one device sends costs no other one its files.
+ *
+ * @param lacking The least that is to go.
+ */
+function chooseGoing(
+  waiting: readonly StoredItem[],
+  lacking: { readonly count?: number; readonly bytes?: number },
+): readonly StoredItem[] {
+  const { count = 0, bytes = 0 } = lacking
+  const devices = new Map<string, StoredItem[]>()
+  for (const one of waiting) {
+    const device = one.item.sender?.deviceId ?? ''
+    const own = devices.get(device) ?? []
+    own.push(one)
+    devices.set(device, own)
+  }
+  const going: StoredItem[] = []
+  while (going.length < count || sizeOf(going) < bytes) {
+    const amountOf = going.length < count ? ({ length }: readonly StoredItem[]) => length : sizeOf
+    const [most] = [...devices.values()].sort((a, b) => amountOf(b) - amountOf(a))
+    const first = most?.shift()
+    if (first === undefined) break
+    going.push(first)
+  }
+  return going
 }
 
 function fileOf({ item: { contentHash, dataName } }: StoredItem): string {

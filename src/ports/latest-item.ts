@@ -51,9 +51,9 @@ export interface LatestItem {
   put(item: Item, blob: HashedBlob | undefined, options?: PutOptions): Promise<StoredItem>
 
   /**
-   * Takes an item out of `unsaved`, durably, and discards its bytes unless something else has them.
+   * Takes items out of `unsaved`, durably, and discards their bytes unless something else has them.
    *
    * @throws {DomainError} `NO_SPACE`.
    */
-  endSaving(stored: StoredItem): Promise<void>
+  endSaving(...items: readonly StoredItem[]): Promise<void>
 }

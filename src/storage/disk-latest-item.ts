@@ -141,10 +141,10 @@ export class DiskLatestItem implements LatestItem {
     return binary
   }
 
-  async endSaving(stored: StoredItem): Promise<void> {
-    const unsaved = this.#content.unsaved.filter((waiting) => waiting !== stored)
+  async endSaving(...items: readonly StoredItem[]): Promise<void> {
+    const unsaved = this.#content.unsaved.filter((waiting) => !items.includes(waiting))
     await this.#replace({ ...this.#content, unsaved })
-    await this.#discardUnused(stored)
+    for (const stored of items) await this.#discardUnused(stored)
   }
 
   async #discardUnused(stored: StoredItem | undefined): Promise<void> {

@@ -57,6 +57,14 @@ describe('ReceivedFolder', () => {
     assert.deepEqual(await readdir(path), ['Bild 1.png'])
   })
 
+  it('says of each block that it has come further', async (t) => {
+    const { folder } = await open(t)
+    const written: string[] = []
+    folder.onStep(() => written.push('block'))
+    await folder.save(await blobOf(randomBytes(2 * 1024 * 1024 + 17)), 'a')
+    assert.equal(written.length, 3)
+  })
+
   it('saves an empty file', async (t) => {
     const saved = await new ReceivedFolder(await temporaryFolder(t)).save(await blobOf(''), 'a')
     assert.equal((await stat(saved)).size, 0)

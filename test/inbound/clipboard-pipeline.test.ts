@@ -514,8 +514,9 @@ describe('what is to be saved as files', () => {
     const saves = new FileSaves({ latest, logger, clock, storage, minFreeBytes: 1000, alone }, save)
     inbound.saveFiles(saves)
     const names = () => daemon.latest.unsaved.map(({ item }) => item.dataName)
-    const push = async (name: string, more?: Partial<InboundItem>) => {
-      await daemon.pushFile(name, `bytes of ${name}`, more)
+    const push = async (name: string, origin: typeof PHONE | typeof OTHER_PHONE = PHONE) => {
+      await daemon.stage(name, `bytes of ${name}`, 'x/y', origin.deviceId)
+      await daemon.describe({ type: 'File', dataName: name, origin })
     }
     /** Has the save that was asked for last fail, and resolves when that is noted. */
     const fail = async (error: Error): Promise<void> => {
@@ -615,6 +616,7 @@ describe('what is to be saved as files', () => {
     }
     await push('two')
     asked.at(-1)?.end()
+    while (saves.isBusy) await turnOfEvents()
     clock.advance(60_000)
     assert.deepEqual(
       asked.map(({ name }) => name),
@@ -743,6 +745,51 @@ describe('what is to be saved as files', () => {
     await push('last')
     await fail(notThere())
     assert.deepEqual([names().length, names()[0], names().at(-1)], [99, 'file 3', 'last'])
+  })
+
+  it('gives way to more of the same device, and not to those of another one', async (t) => {
+    const { push, names, fail, saves } = await saving(t)
+    await push('film', OTHER_PHONE)
+    await fail(notThere())
+    for (let index = 0; index < 101; index += 1) {
+      await push(`note ${index}`)
+      await fail(notThere())
+    }
+    assert.deepEqual([names().length, names()[0], names()[1]], [100, 'film', 'note 2'])
+    assert.equal(await saves.giveUp(), true)
+    assert.deepEqual([names()[0], names()[1]], ['film', 'note 3'])
+  })
+
+  it('is bounded while the folder stands still, which is told once', async (t) => {
+    const { push, names, asked, clock, saves, told, counts } = await saving(t)
+    await push('film', OTHER_PHONE)
+    for (let index = 0; index < 105; index += 1) await push(`note ${index}`)
+    clock.advance(59_999)
+    saves.onStep()
+    clock.advance(59_999)
+    assert.deepEqual([saves.trouble, saves.bytes], [undefined, 0])
+    clock.advance(1)
+    assert.match(
+      saves.trouble ?? '',
+      /^106 items \(.*\) not saved yet: the folder has not answered/,
+    )
+    while (names().length > 100) await turnOfEvents()
+    assert.deepEqual(names().slice(0, 2), ['film', 'note 6'])
+    for (let index = 105; index < 110; index += 1) await push(`note ${index}`)
+    while (names().length > 100) await turnOfEvents()
+    assert.deepEqual([names()[0], names()[1], names().at(-1)], ['film', 'note 11', 'note 109'])
+    assert.equal((await counts())[0], 100)
+    assert.match(
+      saves.trouble ?? '',
+      /^100 items .* not saved yet: .*; 11 items .* given up: too much/,
+    )
+    assert.deepEqual(
+      told().filter(([level]) => level === 'warn'),
+      [['warn', 'Cannot save what was sent yet', 'the folder has not answered for a minute']],
+    )
+    for (const { end } of asked) end()
+    while (saves.isBusy) await turnOfEvents()
+    assert.deepEqual([names(), saves.trouble], [[], undefined])
   })
 
   it('gives way to what comes, the oldest first, unless it is current or being saved', async (t) => {
