@@ -8,7 +8,9 @@ export function callHost<Value>(run: () => Value): Value | undefined {
   try {
     return run()
   } catch (error) {
-    process.emitWarning(error instanceof Error ? error : String(error))
+    const isPlain = error instanceof Error || typeof error === 'string'
+    // Not all that is thrown has a text.
+    process.emitWarning(isPlain ? error : `a thrown ${typeof error}`)
     return undefined
   }
 }

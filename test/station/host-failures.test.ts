@@ -12,10 +12,10 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 
 /** A gateway of a host whose logger, and whose listener of devices, may fail. */
 async function openHost(t: TestContext, dataDir: string) {
-  const host = { fails: false }
+  const host: { fails: boolean; thrown?: unknown } = { fails: false }
   const logger = new CaptureLogger()
   const fail = (what: string): void => {
-    if (host.fails) throw new Error(`${what} of the host fails`)
+    if (host.fails) throw host.thrown ?? new Error(`${what} of the host fails`)
   }
   logger.debug = () => fail('the logger')
   const station = await openStation({ dataDir, logger })
@@ -58,5 +58,17 @@ describe('a host whose code throws', () => {
     await station.close()
     const next = await openHost(t, dataDir)
     assert.deepEqual(next.station.devices.list(), [])
+  })
+  it('has shut a device out, whatever is thrown', async (t) => {
+    const { host, station } = await openHost(t, await temporaryFolder(t))
+    for (const thrown of [Object.create(null), Symbol('s'), 'a text', 7]) {
+      const { device } = await station.devices.add({ kind: 'phone' })
+      Object.assign(host, { fails: true, thrown })
+      const warned = once(process, 'warning')
+      await station.devices.revoke(device.id)
+      assert.match(String(await warned), /a thrown \w+|a text/)
+      host.fails = false
+    }
+    assert.deepEqual(station.devices.list(), [])
   })
 })
