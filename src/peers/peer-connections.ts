@@ -41,7 +41,9 @@ export class PeerConnections implements Peers {
   readonly #book: PeerBook
   readonly #open = new Map<string, OpenConnection>()
   readonly #watchers = new Subscribers()
-  #isClosed = false
+  readonly #ending = new AbortController()
+  /** What is being joined and left. */
+  readonly #changes = new Set<Promise<unknown>>()
 
   constructor(deps: PeerConnectionsDeps) {
     this.#deps = deps
@@ -58,33 +60,50 @@ export class PeerConnections implements Peers {
     return this.#watchers.add(listener)
   }
 
+  /** Ends all connections, and what is being joined and left: nothing is kept afterwards. */
   async close(): Promise<void> {
-    this.#isClosed = true
+    this.#ending.abort(refused('this daemon stops'))
     await Promise.all([...this.#open.keys()].map((name) => this.#disconnect(name)))
+    await Promise.allSettled(this.#changes)
   }
 
   list(): readonly PeerSummary[] {
     return this.#book.peers.map((peer) => this.#summarise(peer))
   }
 
-  async join(request: JoinRequest): Promise<PeerSummary> {
-    const peer = await this.#book.join(request, this.#deps.clock)
-    await this.#disconnect(peer.name)
-    this.#connect(peer)
-    this.#watchers.notify()
-    return this.#summarise(peer)
+  join(request: JoinRequest): Promise<PeerSummary> {
+    return this.#change(async () => {
+      const peer = await this.#book.join(request, this.#deps.clock, this.#ending.signal)
+      await this.#disconnect(peer.name)
+      this.#connect(peer)
+      return this.#summarise(peer)
+    })
   }
 
-  async leave(wanted: string): Promise<{ readonly name: string }> {
-    const name = await this.#book.remove(wanted)
-    await this.#disconnect(name)
-    this.#watchers.notify()
-    return { name }
+  leave(wanted: string): Promise<{ readonly name: string }> {
+    return this.#change(async () => {
+      const name = await this.#book.remove(wanted)
+      await this.#disconnect(name)
+      return { name }
+    })
+  }
+
+  async #change<Result>(run: () => Promise<Result>): Promise<Result> {
+    this.#ending.signal.throwIfAborted()
+    const change = run()
+    this.#changes.add(change)
+    try {
+      const result = await change
+      this.#watchers.notify()
+      return result
+    } finally {
+      this.#changes.delete(change)
+    }
   }
 
   #connect(peer: JoinedPeer): void {
     // It may have been left, or joined again, while another connection to it was closed.
-    if (this.#isClosed || !this.#book.peers.includes(peer)) return
+    if (this.#ending.signal.aborted || !this.#book.peers.includes(peer)) return
     const { circleTime, clock } = this.#deps
     const client = openClient(peer, { circleTime, clock })
     const connection = new PeerConnection(peer.name, {
@@ -129,10 +148,12 @@ const PROBE_MS = 12_000
 const PROBE_SILENCE_MS = 10_000
 
 /** Refuses what will never work; a daemon that is away now may come back. */
-async function probe(peer: JoinedPeer, clock: Clock): Promise<void> {
+async function probe(peer: JoinedPeer, clock: Clock, ending?: AbortSignal): Promise<void> {
   const client = openClient(peer, { timeoutMs: PROBE_SILENCE_MS, clock })
   const late = new AbortController()
   const cancel = clock.after(PROBE_MS, () => late.abort(refused(SLOW)))
+  const end = (): void => late.abort(ending?.reason)
+  ending?.addEventListener('abort', end)
   try {
     const document = await client.latest({ signal: late.signal })
     if (document.contentId === undefined || document.stamp !== undefined) return
@@ -148,6 +169,7 @@ async function probe(peer: JoinedPeer, clock: Clock): Promise<void> {
     throw refused(`${error.message}${isUnknown ? `; ${NEW_LINK}` : ''}`)
   } finally {
     cancel()
+    ending?.removeEventListener('abort', end)
     client.close()
   }
 }
@@ -180,10 +202,11 @@ export class PeerBook {
     return this.#store.peers
   }
 
-  /** Probes and keeps the daemon of a request. @throws As `Peers.join`. */
-  async join(request: JoinRequest, clock: Clock): Promise<JoinedPeer> {
+  /** Probes and keeps the daemon of a request. @throws As `Peers.join`; the reason of `ending`. */
+  async join(request: JoinRequest, clock: Clock, ending?: AbortSignal): Promise<JoinedPeer> {
     const peer = this.prepare(request)
-    await probe(peer, clock)
+    await probe(peer, clock, ending)
+    ending?.throwIfAborted()
     await this.#put(peer)
     return peer
   }

@@ -128,8 +128,28 @@ describe('a link', () => {
     cleanedUp.resolve()
     assert.equal((await again).state, 'stopped')
     await joined.close()
-    assert.equal((await join()).state, 'stopped')
+    await assert.rejects(join(), { code: 'PEER_REFUSED' })
     for (let request = 0; request < 10; request += 1) await (await fetch(`${url}/Sync.json`)).text()
     assert.equal(seen.streams, 1)
+  })
+  it('is not made to a daemon that answers once all are closed, and that is not kept', async (t) => {
+    const asked = defer<() => void>()
+    const server = createServer((_, response) =>
+      asked.resolve(() => response.end(JSON.stringify(DOCUMENT))),
+    )
+    const url = `http://127.0.0.1:${await listen(t, server)}`
+    const member = await startMember(t, 1)
+    const store = new MemoryPeerStore()
+    const { id: memberId } = member
+    const more = { memberId, store, maxFileBytes: MIB, clock: systemClock }
+    const joined = new PeerConnections({ ...member, ...more })
+    const link = formatConnectLink({ url, user: 'peer_1', pwd: 'password' })
+    const joining = joined.join({ link, name: 'other', tlsFingerprint: undefined })
+    const answer = await asked.promise
+    const refused = assert.rejects(joining, { code: 'PEER_REFUSED' })
+    await joined.close()
+    answer()
+    await refused
+    assert.deepEqual(store.peers, [])
   })
 })
