@@ -4,6 +4,20 @@ import { needs } from '../support/requirements.ts'
 import { deviceRow, enter, holdRequests, isFocused, openPanel, restart } from './support/panel.ts'
 
 describe('while the daemon is away, the panel', needs('chromium'), () => {
+  it('says what to do where its script was lost on the way', async (t) => {
+    const { page, daemon, assertCalm } = await openPanel(t)
+    await page.route('**/panel.js', (route) => route.abort('internetdisconnected'))
+    await page.reload()
+    const words = page.getByText('If it stays so, reload it')
+    assert.equal(await words.isVisible(), false)
+    await page.evaluate('document.getAnimations().forEach((one) => one.finish())')
+    assert.equal(await words.isVisible(), true)
+    await page.unroute('**/panel.js')
+    await enter(page, daemon)
+    assert.equal(await words.count(), 0)
+    assertCalm()
+  })
+
   it('says so, asks nothing of it, and wants to be opened again when it is back', async (t) => {
     const { page, daemon, assertCalm, pairPhone } = await openPanel(t)
     const phone = await pairPhone('Pixel')

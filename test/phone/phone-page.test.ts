@@ -43,6 +43,24 @@ describe('the phone page', needs('chromium'), () => {
     assertCalm()
   })
 
+  it('says what to do where its script was lost on the way, and has its credentials then', async (t) => {
+    const { daemon } = await openPhonePage(t)
+    const address = addressOf(await daemon.pair('Late'), daemon.ready.gateway)
+    const { page, assertCalm } = await openPage()
+    t.after(() => page.context().close())
+    await page.route('**/phone.js', (route) => route.abort('internetdisconnected'))
+    await page.goto(address)
+    const words = page.getByText('If it stays so, reload it')
+    assert.equal(await words.isVisible(), false)
+    await page.evaluate('document.getAnimations().forEach((one) => one.finish())')
+    assert.equal(await words.isVisible(), true)
+    await page.unroute('**/phone.js')
+    await page.reload()
+    await page.locator('[data-way=live]').waitFor()
+    assert.equal(await words.count(), 0)
+    assertCalm()
+  })
+
   it('is where the bare address leads, and says there what to do on the computer', async (t) => {
     const { ready } = await startDaemon(t)
     for (const [locale, words] of [

@@ -60,7 +60,7 @@ const columns = h('div', { class: 'columns', hidden: true }, left, right)
 const signedOut = createSignedOut()
 const main = h('main', {}, problems.section, loading, signedOut, columns)
 
-document.body.append(top, main, announcer)
+document.body.replaceChildren(top, main, announcer)
 
 /** Room for two columns. In one the devices come first: the recent items are many. */
 const wide = matchMedia('(min-width: 60rem)')
