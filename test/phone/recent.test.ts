@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { describe, it } from 'node:test'
+import { openPage } from '../panel/support/browser.ts'
 import { readObject } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { Xvfb } from '../support/xvfb.ts'
@@ -26,6 +27,31 @@ describe('the phone page', needs('chromium', 'Xvfb'), () => {
     await other.pushText('hello again')
     await page.getByText('from Other, 09:05', { exact: true }).waitFor()
     assertCalm()
+  })
+
+  it('tells the time where a browser says what is no language', async (t) => {
+    const { address, other } = await openPhonePage(t)
+    await other.pushText('hello')
+    const state = await readObject(await other.fetch('/phone/state'))
+    for (const [language, clock] of [
+      ['en_GB', /^from Other, Feb 3, 21:05$/],
+      ['de-DE@euro', /^from Other, Feb 3, 21:05$/],
+      ['C', /^from Other, Feb 3, 09:05\sPM$/],
+      ['', /^from Other, Feb 3, 09:05\sPM$/],
+    ] as const) {
+      const { page, assertCalm } = await openPage({ locale: 'en-US' })
+      t.after(() => page.context().close())
+      const told = `{ get: () => ${JSON.stringify(language)} }`
+      await page.addInitScript(`Object.defineProperty(Navigator.prototype, 'language', ${told})`)
+      await page.route('**/phone/state', async (route) => {
+        const at = await page.evaluate<number>('new Date(2026, 1, 3, 21, 5).getTime()')
+        const item = { ...Object(state['item']), activatedAt: at }
+        await route.fulfill({ json: { ...state, item } })
+      })
+      await page.goto(address)
+      await page.getByText(clock).waitFor()
+      assertCalm()
+    }
   })
 
   it('shows the last items when somebody asks, and gives each', async (t) => {

@@ -2,12 +2,18 @@
 
 import { formatBytes as inWords } from '../../lib/format-bytes.ts'
 
-/** Whether pages are in Simplified Chinese. Tests read words where there is no browser. */
-export const isChinese: boolean = /^zh/i.test(globalThis.navigator?.language ?? '')
+/** Tests read words where there is no browser. */
+const language = globalThis.navigator?.language ?? ''
+
+/** Some browsers tell the name of a locale, which is no tag: `en_GB`, `C`, `sr-RS@latin`. */
+const [tag] = /^[a-z]{2,3}(?:-[a-z\d]{1,8})*\b/i.exec(language.replaceAll('_', '-')) ?? []
+
+/** Whether pages are in Simplified Chinese. */
+export const isChinese: boolean = /^zh/i.test(language)
 
 /** Hours as clocks have them where the browser is, 1 to 12 or 0 to 23, in whatever language. */
 export const { hourCycle }: Pick<Intl.ResolvedDateTimeFormatOptions, 'hourCycle'> =
-  new Intl.DateTimeFormat(globalThis.navigator?.language, { hour: 'numeric' }).resolvedOptions()
+  new Intl.DateTimeFormat(tag, { hour: 'numeric' }).resolvedOptions()
 
 /** A number of bytes in words: `1.5 MiB`, `17 bytes`, `17 字节`. */
 export function formatBytes(bytes: number): string {
