@@ -29,16 +29,13 @@ import { Lru } from '../lib/lru.ts'
 import { blocksOf } from '../lib/read-bytes.ts'
 import { numberedName, safeFileName } from '../lib/safe-file-name.ts'
 import { saveUnderFreeName, UNFINISHED } from '../lib/save-under-free-name.ts'
-import { Semaphore, userFiles } from '../lib/semaphore.ts'
 import { SingleFlight } from '../lib/single-flight.ts'
 import { Subscribers } from '../lib/subscribers.ts'
 import { hasCode } from '../lib/system-error.ts'
+import { saveInTurn } from '../lib/user-files.ts'
 import { markOrigin } from './mark-origin.ts'
 
 const BLOCK_BYTES: number = MIB
-
-/** One of the turns at files of the user is left for those that are copied. */
-const MAX_AT_ONCE = 2
 
 /** An unfinished file that nobody wrote to for so long was left by a program that was killed. */
 const ABANDONED_MS: number = 24 * 60 * 60 * 1000
@@ -75,7 +72,6 @@ export class ReceivedFolder {
   readonly path: string
   readonly #reserve: ReserveRoom
   readonly #flights = new SingleFlight<string, string>()
-  readonly #turns = new Semaphore(MAX_AT_ONCE)
   /** SHA-256 by path and state. */
   readonly #known = new Lru<string, string>(MAX_KNOWN)
   readonly #mark: string | undefined
@@ -93,7 +89,7 @@ export class ReceivedFolder {
 
   /** Removes what an earlier run left unfinished, where the folder is there. */
   sweep(): Promise<void> {
-    return this.#inTurn(async () => {
+    return saveInTurn(async () => {
       await refuseForeign(this.path)
       if ((await statsOf(this.path)) !== undefined) await this.#sweep()
     })
@@ -141,7 +137,7 @@ export class ReceivedFolder {
     const { item, blob } = stored
     if (blob === undefined || item.type === 'Image') return this.offerOf(stored)
     const members = blob.members ?? [{ dataName: item.dataName, blob }]
-    const paths = await this.#inTurn(() => this.#find(members))
+    const paths = await saveInTurn(() => this.#find(members))
     return paths && { kind: 'files', paths }
   }
 
@@ -169,7 +165,7 @@ export class ReceivedFolder {
     const paths = await this.#keep(stored)
     if (paths.length === 0) return paths
     // Their names; the bytes were synced one by one.
-    await this.#inTurn(() => syncFolder(this.path)).catch((error: unknown) => {
+    await saveInTurn(() => syncFolder(this.path)).catch((error: unknown) => {
       // Some file systems over a network sync files only.
       if (!hasCode(error, 'EINVAL', 'ENOTSUP')) throw error
     })
@@ -196,11 +192,7 @@ export class ReceivedFolder {
   }
 
   #save(blob: Blob, name: string, sha256: string | undefined): Promise<string> {
-    return this.#inTurn(() => this.#write(blob, name, sha256))
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    return this.#turns.run(() => userFiles.run(work))
+    return saveInTurn(() => this.#write(blob, name, sha256))
   }
 
   async #write(blob: Blob, name: string, sha256: string | undefined): Promise<string> {

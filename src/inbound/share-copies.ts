@@ -7,7 +7,7 @@ import { DomainError } from '../core/domain-error.ts'
 import { classifyMediaType, SNIFF_LENGTH } from '../core/media-type.ts'
 import { describeFailure } from '../lib/describe-failure.ts'
 import { only, readStart } from '../lib/read-bytes.ts'
-import { lookAtUserFile } from '../lib/semaphore.ts'
+import { turnsAt } from '../lib/user-files.ts'
 import type { BlobStore, HashedBlob } from '../ports/blob.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { InboundItem, InboundPipeline } from '../ports/inbound-pipeline.ts'
@@ -75,7 +75,7 @@ async function shareCopy(
 
 /** Whether a folder was copied. Of a link to a folder, the content was not copied. */
 async function isFolder(path: string, signal: AbortSignal): Promise<boolean> {
-  const stats = await lookAtUserFile(() => lstat(path).catch(() => undefined), signal)
+  const stats = await turnsAt(path, signal)(() => lstat(path).catch(() => undefined))
   // Reading it will fail with the reason.
   return stats?.isDirectory() === true
 }

@@ -54,31 +54,21 @@ export class Semaphore {
   }
 }
 
-/**
- * Turns at files in places of the user, whose share may hang: each holds one of the four threads
- * that all files of a process share, and one is left for what comes.
- */
-export const userFiles: Semaphore = new Semaphore(3)
-
-/** One of those turns is left for files that are received. */
-const looks = new Semaphore(2)
-
-/** Looks at a file of the user in turn. @throws `signal.reason` when aborted before that. */
-export function lookAtUserFile<T>(look: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-  return looks.run(() => userFiles.run(look, signal), signal)
-}
-
 /** A queue for each key; the queues run side by side. Keeps nothing for a key without work. */
 export class KeyedQueues {
   readonly #queues = new Map<string, { readonly queue: Semaphore; jobs: number }>()
 
-  /** Runs `work` when the work of `key` asked for before has ended. */
-  async run<T>(key: string, work: () => Promise<T>): Promise<T> {
+  /**
+   * Runs `work` when the work of `key` asked for before has ended.
+   *
+   * @throws `signal.reason` when aborted before that.
+   */
+  async run<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const entry = this.#queues.get(key) ?? { queue: new Semaphore(1), jobs: 0 }
     this.#queues.set(key, entry)
     entry.jobs += 1
     try {
-      return await entry.queue.run(work)
+      return await entry.queue.run(work, signal)
     } finally {
       entry.jobs -= 1
       if (entry.jobs === 0) this.#queues.delete(key)

@@ -15,7 +15,7 @@ import { needs } from '../support/requirements.ts'
 import { xclipCopy } from '../desktop/x11/support/xclip.ts'
 import { Xvfb } from '../support/xvfb.ts'
 import { mountSmallDisk, needsMount, setReadOnly } from '../storage/support/small-disk.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { temporaryFile, temporaryFolder } from '../support/temporary-folder.ts'
 import { assertFit, examine } from './support/fitness.ts'
 import { NEW_PHONE, ownerOf } from '../support/owner.ts'
 import { connectTo, FORM_TYPE, formatHead } from './support/raw-device.ts'
@@ -571,6 +571,22 @@ describe('a desktop with files copied from a share that hangs', needsShare, () =
     await letGo()
   })
 
+  it('shares what is copied next from another folder while two ask for one file', async (t) => {
+    const { display, daemon, phone, files } = await startBesideShare(t, 1)
+    const [hangs = ''] = files
+    const next = await temporaryFile(t, 'next', 'healthy')
+    await xclipCopy(t, display, `file://${hangs}\r\n`, 'text/uri-list')
+    while ((await phone.document())['text'] !== '1') continue
+    const fault = { calls: 'openat,statx', fault: STANDSTILL, paths: [hangs] }
+    const letGo = await inject(t, daemon.ready.pid, fault)
+    const asked = [phone.download(), phone.download()]
+    for (let look = 0; look < 100; look += 1) await phone.fetch('/')
+    await xclipCopy(t, display, `file://${next}\r\n`, 'text/uri-list')
+    while ((await phone.document())['text'] !== 'next') continue
+    await letGo()
+    for (const bytes of await Promise.all(asked)) assert.equal(String(bytes), 'shared')
+  })
+
   for (const [what, calls] of [
     ['looked for', 'lstat,statx'],
     ['read', 'pread64'],
@@ -579,9 +595,9 @@ describe('a desktop with files copied from a share that hangs', needsShare, () =
       const { display, daemon, phone, files } = await startBesideShare(t, 4)
       const fault = { calls, fault: STANDSTILL, paths: files }
       const letGo = await inject(t, daemon.ready.pid, fault)
-      for (const [at, path] of files.entries()) {
+      for (const path of files) {
         await xclipCopy(t, display, `file://${path}\r\n`, 'text/uri-list')
-        while (standing(daemon.ready.pid) < Math.min(at + 1, 2)) await phone.fetch('/')
+        while (standing(daemon.ready.pid) === 0) await phone.fetch('/')
       }
       for (let look = 0; look < 100; look += 1) await phone.fetch('/')
       await phone.pushFile('File', 'a', Buffer.from('pushed'))

@@ -16,8 +16,8 @@ import { toDataName } from '../../core/item.ts'
 import { DomainError } from '../../core/domain-error.ts'
 import { MAX_GROUP_DEPTH, MAX_GROUP_ENTRIES, MAX_GROUP_NAME_BYTES } from '../../core/limits.ts'
 import { numberedName } from '../../lib/safe-file-name.ts'
-import { lookAtUserFile } from '../../lib/semaphore.ts'
 import { isShortage } from '../../lib/system-error.ts'
+import { type Look, turnsAt } from '../../lib/user-files.ts'
 import type { LeftOut } from '../../ports/blob.ts'
 import { listWithoutLinks } from './without-links.ts'
 
@@ -75,11 +75,13 @@ export async function walkCopied(
   paths: readonly string[],
   options: WalkOptions,
 ): Promise<CopiedTree> {
+  const places = new Set(paths.map((path) => resolve(path)))
+  const [first = ''] = places
+  // Files that are copied together take their turns together.
+  const look = turnsAt(first, options.signal)
   const roots: NamedPath[] = []
-  for (const path of new Set(paths.map((path) => resolve(path)))) {
-    roots.push(await lookAtUserFile(() => toRoot(path), options.signal))
-  }
-  const walk = new Walk(options)
+  for (const path of places) roots.push(await look(() => toRoot(path)))
+  const walk = new Walk(options, look)
   for (const root of nameSiblings(roots)) await walk.visit(root, 1)
   return walk.tree()
 }
@@ -98,6 +100,7 @@ function tooLarge(limit: string): DomainError {
 
 class Walk {
   readonly #options: WalkOptions
+  readonly #look: Look
   readonly #files: TreeFile[] = []
   readonly #folders: TreeFolder[] = []
   #seen = 0
@@ -105,8 +108,9 @@ class Walk {
   #unreadable = 0
   #special = 0
 
-  constructor(options: WalkOptions) {
+  constructor(options: WalkOptions, look: Look) {
     this.#options = options
+    this.#look = look
   }
 
   tree(): CopiedTree {
@@ -127,7 +131,7 @@ class Walk {
     if (Buffer.byteLength(name) > MAX_GROUP_NAME_BYTES) {
       throw tooLarge(`a relative name of more than ${MAX_GROUP_NAME_BYTES} bytes`)
     }
-    const stats = await lookAtUserFile(() => readable(lstat(path, { bigint: true })), signal)
+    const stats = await this.#look(() => readable(lstat(path, { bigint: true })))
     if (stats === undefined) {
       this.#unreadable += 1
     } else if (stats.isDirectory()) {
@@ -142,8 +146,9 @@ class Walk {
   }
 
   async #visitFolder({ path, name }: TreeFile, stats: BigIntStats, depth: number): Promise<void> {
-    const look = () => readable(listWithoutLinks(path, (opened) => this.#list(opened, path)))
-    const children = await lookAtUserFile(look, this.#options.signal)
+    const children = await this.#look(() =>
+      readable(listWithoutLinks(path, (opened) => this.#list(opened, path))),
+    )
     if (children === undefined) {
       this.#unreadable += 1
       return

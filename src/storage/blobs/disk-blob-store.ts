@@ -13,8 +13,9 @@ import { messageOf } from '../../lib/describe-failure.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { MemoryTurn } from '../../lib/memory-turn.ts'
 import { only } from '../../lib/read-bytes.ts'
-import { lookAtUserFile, Semaphore } from '../../lib/semaphore.ts'
+import { Semaphore } from '../../lib/semaphore.ts'
 import { codeOf } from '../../lib/system-error.ts'
+import { turnsAt } from '../../lib/user-files.ts'
 import type {
   BlobBundle,
   BlobMember,
@@ -121,7 +122,7 @@ export class DiskBlobStore implements BlobStore {
   }
 
   async adopt(path: string, signal: AbortSignal): Promise<DiskBlob> {
-    const look = <T>(work: () => Promise<T>) => lookAtUserFile(work, signal)
+    const look = turnsAt(path, signal)
     const file = await look(() => openUserFile(path))
     try {
       const before = await look(() => readFileState(file))

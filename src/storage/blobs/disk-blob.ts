@@ -3,8 +3,8 @@
 import { constants, type BigIntStats } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 import { DomainError } from '../../core/domain-error.ts'
-import { lookAtUserFile } from '../../lib/semaphore.ts'
 import { codeOf, isShortage } from '../../lib/system-error.ts'
+import { type Look, turnsAt } from '../../lib/user-files.ts'
 import type { Digests, HashedBlob, OpenBlob } from '../../ports/blob.ts'
 import { isOpenedAt } from './without-links.ts'
 
@@ -64,7 +64,7 @@ export class DiskBlob implements HashedBlob {
   }
 
   async open(): Promise<OpenBlob> {
-    const look = this.isOfUser ? lookAtUserFile : lookAtOnce
+    const look = this.isOfUser ? turnsAt(this.path) : lookAtOnce
     const file = await look(() => this.#openFile(READ_FLAGS))
     return {
       read: (target, position) => look(() => this.#read(file, target, position)),
@@ -126,9 +126,7 @@ export class DiskBlob implements HashedBlob {
 }
 
 /** Looks at a file of ours. */
-export function lookAtOnce<T>(look: () => Promise<T>): Promise<T> {
-  return look()
-}
+export const lookAtOnce: Look = (look) => look()
 
 /** Opens a file in a folder of the user, but through no link. @throws {DomainError} `BLOB_GONE`. */
 export async function openCopiedFile(path: Buffer): Promise<FileHandle> {

@@ -7,8 +7,9 @@
 import { lstat, realpath, type FileHandle } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { readWhole } from '../../lib/read-bytes.ts'
-import { lookAtUserFile, Semaphore } from '../../lib/semaphore.ts'
+import { Semaphore } from '../../lib/semaphore.ts'
 import { codeOf } from '../../lib/system-error.ts'
+import { type Look, turnsAt } from '../../lib/user-files.ts'
 import type { Digests, HashedBlob, OpenBlob } from '../../ports/blob.ts'
 import {
   gone,
@@ -21,8 +22,6 @@ import {
   type FileState,
 } from './disk-blob.ts'
 import { decodeGroupList, type GroupFile, type GroupList, type GroupMember } from './group-list.ts'
-
-type Look = typeof lookAtUserFile
 
 /** Files that are looked at side by side; more are not faster. */
 const LOOKS_AT_ONCE = 4
@@ -76,7 +75,8 @@ export class GroupBlob implements HashedBlob {
   async open(): Promise<OpenBlob> {
     const list = await this.#hold()
     try {
-      const look = this.isOfUser ? lookAtUserFile : lookAtOnce
+      // Files that are copied together take their turns together.
+      const look = this.isOfUser ? turnsAt(String(list.files[0]?.path)) : lookAtOnce
       await checkAll(list.files, look)
       return new GroupReader(list, look, () => this.#release())
     } catch (error) {

@@ -15,6 +15,7 @@ import { type DiskBlob, gone, lookAtOnce } from './disk-blob.ts'
 import { toDomainError } from '../home/disk-errors.ts'
 import type { Allowance } from '../home/disk-space.ts'
 import { MIB } from '../../core/limits.ts'
+import type { Look } from '../../lib/user-files.ts'
 
 const WRITE_FLAGS: number = constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
@@ -225,7 +226,7 @@ interface HashFileOptions {
   readonly size: number
   readonly signal?: AbortSignal
   /** How each piece is read: at once unless given. */
-  readonly look?: typeof lookAtOnce
+  readonly look?: Look
 }
 
 /** Hashes a file. @throws {DomainError} `BLOB_GONE` when it becomes shorter; `signal.reason`. */
