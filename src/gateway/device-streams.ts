@@ -79,7 +79,7 @@ export class DeviceStreams {
   readonly #hubs: LiveStreamList<HubStream>
   /** The event streams of members. */
   readonly #ofMembers = new WeakSet<EventStream>()
-  /** Programs that put each other out come again after seconds, those that flood the hub at once. */
+  /** Programs that put each other out come again in seconds, those that flood the hub at once. */
   readonly #told: Seldom
   /** By device; they outlive the connections, else a new one would begin with all of it. */
   readonly #allowances = new Map<string, HubAllowance>()

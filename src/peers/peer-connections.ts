@@ -42,7 +42,7 @@ export class PeerConnections implements Peers {
   readonly #open = new Map<string, OpenConnection>()
   readonly #watchers = new Subscribers()
   readonly #ending = new AbortController()
-  /** What is being joined and left. */
+  /** The joins and leaves under way. */
   readonly #changes = new Set<Promise<unknown>>()
 
   constructor(deps: PeerConnectionsDeps) {
