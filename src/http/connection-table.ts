@@ -111,11 +111,21 @@ export class ConnectionTable {
       previous: undefined,
       next: undefined,
     }
+    connection.restStrangers = this.#restStrangers
     this.#entries.add(entry)
     this.#perAddress.add(connection.remoteAddress ?? '', 1)
     connection.onGone(() => this.#remove(entry))
     this.#schedule()
     return entry
+  }
+
+  /** Reads nothing more of strangers before their turns; what is encrypted has turns of its own. */
+  readonly #restStrangers = (): void => {
+    for (const { connection } of this.#entries) {
+      const { socket, transport, isKnown } = connection
+      if (isKnown || socket !== transport || socket.readableFlowing !== true) continue
+      connection.restUntilTurn('crowd')
+    }
   }
 
   /**

@@ -58,6 +58,8 @@ export class Connection {
   refusedAt: number | undefined
   /** Requests so far. */
   requests = 0
+  /** Lets the strangers of its server wait for their turns. */
+  restStrangers: (() => void) | undefined
   /** The memory that the authentication has of a login on it. */
   login: unknown = undefined
   /** The answer to the newest request; it ends after all others of this connection. */
@@ -140,9 +142,13 @@ export class Connection {
     else this.#getPipeline().add(response, { before, awaited }, serve)
   }
 
-  /** Reads nothing more before the others have had their turn. */
-  restUntilTurn(): void {
-    this.#getPipeline().restUntilTurn()
+  /**
+   * Reads nothing more before the others have had their turn.
+   *
+   * @param lane With whom it shares its turns; with those of its client unless given.
+   */
+  restUntilTurn(lane?: string): void {
+    this.#getPipeline().restUntilTurn(lane)
   }
 
   /**
@@ -201,8 +207,13 @@ export class Connection {
   #countInRead(parts: readonly string[]): number {
     const { bytesRead } = this.socket
     const before = bytesRead === this.#readAt ? this.#inRead : 0
-    this.#inRead = before + 1 + (parts.length >> 6)
+    const pieces = 1 + (parts.length >> 6)
+    this.#inRead = before + pieces
     this.#readAt = bytesRead
+    if (this.#inRead > 1 && !this.isKnown) {
+      // One with fields takes three times as long. What else has come would be parsed at once.
+      if (turns.spend(parts === NONE ? 1 : 3 * pieces)) this.restStrangers?.()
+    }
     if (before < MAX_PIECES && this.#inRead >= MAX_PIECES) {
       this.#isSlow = true
       turns.skip()

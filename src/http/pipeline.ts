@@ -40,6 +40,9 @@ interface WaitingRequest {
  */
 const TURNS_OFF = 64
 
+/** Pieces that strangers may bring in one turn of the event loop: as many as one read can. */
+const MAX_SPENT = 11_000
+
 /** The connections that wait for a turn: a process has one event loop. */
 class ConnectionTurns {
   /** Requests that wait on them. */
@@ -47,6 +50,7 @@ class ConnectionTurns {
   readonly #ready = new FairQueue<Pipeline>(Number.POSITIVE_INFINITY)
   #next: NodeJS.Immediate | undefined
   #off = 0
+  #spent = 0
 
   /** Whether a new connection has to wait for its turn, since its first read may take long. */
   get isBusy(): boolean {
@@ -54,19 +58,32 @@ class ConnectionTurns {
   }
 
   /** Gives a connection a turn in which it can go on. */
-  ask(pipeline: Pipeline): void {
-    this.#ready.add(pipeline, pipeline.laneOf())
-    this.#next ??= setImmediate(() => this.#take())
+  ask(pipeline: Pipeline, lane: string): void {
+    this.#ready.add(pipeline, lane)
+    this.#schedule()
   }
 
   /** To be called when what one read has brought takes long. */
   skip(): void {
     this.#off = TURNS_OFF
+    this.#schedule()
+  }
+
+  /** Notes pieces that a stranger brings. @returns Whether these are too many, for the first time. */
+  spend(pieces: number): boolean {
+    const before = this.#spent
+    this.#spent += pieces
+    this.#schedule()
+    return before <= MAX_SPENT && this.#spent > MAX_SPENT
+  }
+
+  #schedule(): void {
     this.#next ??= setImmediate(() => this.#take())
   }
 
   #take(): void {
     this.#next = undefined
+    this.#spent = 0
     let left = MAX_PER_TURN
     if (this.#off > 0) {
       this.#off -= 1
@@ -76,7 +93,7 @@ class ConnectionTurns {
       // All that a read brings is parsed in one go.
       left = this.#ready.take()?.goOn() === false ? left - 1 : 0
     }
-    if (this.#ready.size > 0 || this.#off > 0) this.#next ??= setImmediate(() => this.#take())
+    if (this.#ready.size > 0 || this.#off > 0) this.#schedule()
   }
 }
 
@@ -140,9 +157,9 @@ export class Pipeline {
   }
 
   /** Reads nothing more before its next turn. */
-  restUntilTurn(): void {
+  restUntilTurn(lane?: string): void {
     this.#rest()
-    this.#ask()
+    this.#ask(lane)
   }
 
   /** Reads nothing more. */
@@ -170,10 +187,10 @@ export class Pipeline {
     return true
   }
 
-  #ask(): void {
+  #ask(lane = this.laneOf()): void {
     if (this.#isAsking || (this.#next === undefined && !this.#mayRead)) return
     this.#isAsking = true
-    turns.ask(this)
+    turns.ask(this, lane)
   }
 
   /** The request that can be begun. */
