@@ -5,7 +5,7 @@ import { assertAccessible } from '../panel/support/audit.ts'
 import { zipOf } from '../support/make-zip.ts'
 import { needs } from '../support/requirements.ts'
 import { Xvfb } from '../support/xvfb.ts'
-import { openPhonePage, type OpenPhonePage } from './support/phone-page.ts'
+import { openPhonePage, type OpenPhonePage, sendText } from './support/phone-page.ts'
 
 const TEXT = `${'a line\n'.repeat(99)}https://example.org/`
 
@@ -55,8 +55,7 @@ async function visitSending(opened: OpenPhonePage): Promise<void> {
   await page.route('**/Sync.json', (route) =>
     route.request().method() === 'PUT' ? route.fulfill({ status: 507 }) : route.continue(),
   )
-  await page.getByRole('textbox').fill('a text')
-  await page.getByRole('button', { name: 'Send', exact: true }).tap()
+  await sendText(page, 'a text')
   await page.getByText('The disk of the computer is full').waitFor()
   await look('a failure')
   await page.route('**/file/film.mp4', () => undefined)

@@ -15,6 +15,7 @@ import { createPhone } from '../support/phone.ts'
 import { temporaryFile, temporaryFolder } from '../support/temporary-folder.ts'
 import { Xvfb } from '../support/xvfb.ts'
 import { hashOfFile, MIB, pushFilm } from './support/film.ts'
+import { sendText } from './support/phone-page.ts'
 import { execute } from '../support/execute.ts'
 
 /** Pairs in a terminal of 80 by 24, and reads the code off its screen. */
@@ -143,8 +144,7 @@ describe('the phone page at an address of a network', needsMachines(...TOOLS), (
     while ((await filesWith(sessions, ['typed elsewhere'])).length === 0) await plain.title()
     assert.deepEqual(await filesWith(sessions, ['typed, not sent']), [])
     await plain.close()
-    await page.getByRole('textbox').fill('from the phone')
-    await page.getByRole('button', { name: 'Send', exact: true }).tap()
+    await sendText(page, 'from the phone')
     await other.reads({ text: 'from the phone' })
 
     const film = await pushFilm(t, other)

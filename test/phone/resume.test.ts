@@ -15,7 +15,7 @@ import {
   sendAndBreak,
   sendThroughBreaks,
 } from './support/film.ts'
-import { passUntil } from './support/phone-page.ts'
+import { passUntil, uploadsOf } from './support/phone-page.ts'
 
 after(closeBrowser)
 
@@ -35,12 +35,7 @@ describe('a phone that sends files', needs('chromium'), () => {
     const wired = await openWiredPage(t)
     const { page, assertCalm } = wired
     const isSent = (nth: number): Promise<void> =>
-      page
-        .locator('.uploads')
-        .getByRole('listitem')
-        .nth(nth)
-        .getByText('Sent: 4 files as one group')
-        .waitFor()
+      uploadsOf(page).nth(nth).getByText('Sent: 4 files as one group').waitFor()
     await sendThroughBreaks(t, { ...wired, isSent })
     assertCalm()
   })

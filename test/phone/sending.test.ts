@@ -7,7 +7,7 @@ import { pasteUntil } from '../desktop/x11/support/xclip.ts'
 import { needs } from '../support/requirements.ts'
 import { unzip } from '../support/unzip.ts'
 import { Xvfb } from '../support/xvfb.ts'
-import { openPhonePage } from './support/phone-page.ts'
+import { openPhonePage, sendText, uploadsOf } from './support/phone-page.ts'
 
 const JPEG = '\xff\xd8\xff\xe0'
 
@@ -20,8 +20,7 @@ function photo(words: string) {
 describe('the phone page', needs('chromium', 'python3'), () => {
   it('sends a text, and files one after the other', async (t) => {
     const { page, other, assertCalm } = await openPhonePage(t)
-    await page.getByRole('textbox').fill('from the phone')
-    await page.getByRole('button', { name: 'Send', exact: true }).tap()
+    await sendText(page, 'from the phone')
     await page.getByText('Sent', { exact: true }).waitFor()
     await other.reads({ text: 'from the phone' })
     // Given as bytes: Chromium finds no file of such a name where the locale is that of no language.
@@ -33,12 +32,7 @@ describe('the phone page', needs('chromium', 'python3'), () => {
       await page.locator('input[type=file]').first().setInputFiles([file])
       await other.reads({ dataName: file.name })
       assert.deepEqual(await other.download(), file.buffer)
-      await page
-        .locator('.uploads')
-        .getByRole('listitem')
-        .last()
-        .getByText('Sent', { exact: true })
-        .waitFor()
+      await uploadsOf(page).last().getByText('Sent', { exact: true }).waitFor()
     }
     assertCalm()
   })
@@ -50,12 +44,7 @@ describe('the phone page', needs('chromium', 'python3'), () => {
     await other.reads({ type: 'Group' })
     for (const nth of photos.keys()) {
       const words = 'Sent: 3 files as one group'
-      await page
-        .locator('.uploads')
-        .getByRole('listitem')
-        .nth(nth)
-        .getByText(words, { exact: true })
-        .waitFor()
+      await uploadsOf(page).nth(nth).getByText(words, { exact: true }).waitFor()
     }
     assert.deepEqual(await unzip(await other.download()), {
       'image.jpg': `${JPEG} one`,
@@ -79,7 +68,7 @@ describe('the phone page', needs('chromium', 'python3'), () => {
     const photos = ['one', 'two', 'three'].map(photo)
     await page.locator('input[type=file]').first().setInputFiles(photos)
     await other.reads({ type: 'Group' })
-    const rows = page.locator('.uploads').getByRole('listitem')
+    const rows = uploadsOf(page)
     await rows.nth(0).getByText('Sent: 2 files as one group').waitFor()
     await rows.nth(1).getByText('too large for the computer').waitFor()
     await rows.nth(2).getByText('Sent: 2 files as one group').waitFor()
@@ -92,7 +81,7 @@ describe('the phone page', needs('chromium', 'python3'), () => {
     const files = Array.from({ length: 501 }, (_, index) => photo(String(index)))
     await page.locator('input[type=file]').first().setInputFiles(files)
     await page.getByText('At most 500 files can be sent at once.').waitFor()
-    assert.equal(await page.locator('.uploads').getByRole('listitem').count(), 0)
+    assert.equal(await uploadsOf(page).count(), 0)
   })
 
   it('shows how far each file is, and takes those out of the list that are cancelled', async (t) => {
@@ -102,19 +91,14 @@ describe('the phone page', needs('chromium', 'python3'), () => {
     const buffer = Buffer.alloc(50_000, 'x')
     const files = ['film.mp4', 'photo.jpg'].map((name) => ({ name, mimeType: 'x/y', buffer }))
     await page.locator('input[type=file]').first().setInputFiles(files)
-    await page
-      .locator('.uploads')
-      .getByRole('listitem')
-      .first()
-      .getByText('0 bytes of 49 KiB')
-      .waitFor()
-    await page.locator('.uploads').getByRole('listitem').nth(1).getByText('Waiting').waitFor()
+    await uploadsOf(page).first().getByText('0 bytes of 49 KiB').waitFor()
+    await uploadsOf(page).nth(1).getByText('Waiting').waitFor()
     await page.getByRole('button', { name: 'Cancel: film.mp4' }).tap()
     await other.reads({ dataName: 'photo.jpg' })
-    await page.locator('.uploads').getByRole('listitem').getByText('Sent').waitFor()
-    assert.equal(await page.locator('.uploads').getByRole('listitem').count(), 1)
+    await uploadsOf(page).getByText('Sent').waitFor()
+    assert.equal(await uploadsOf(page).count(), 1)
     await page.getByRole('button', { name: 'Remove from the list: photo.jpg' }).tap()
-    assert.equal(await page.locator('.uploads').getByRole('listitem').count(), 0)
+    assert.equal(await uploadsOf(page).count(), 0)
     assertCalm()
   })
 
@@ -124,8 +108,7 @@ describe('the phone page', needs('chromium', 'python3'), () => {
     })
     await other.pushText('a line\n'.repeat(200))
     await page.getByText('a line').waitFor()
-    await page.getByRole('textbox').fill('a text')
-    await page.getByRole('button', { name: 'Send', exact: true }).tap()
+    await sendText(page, 'a text')
     await page.getByText('Sent', { exact: true }).waitFor()
     let release = (): void => undefined
     const held = new Promise<void>((resolve) => (release = resolve))
@@ -148,18 +131,12 @@ describe('the phone page', needs('chromium', 'python3'), () => {
     await page.getByRole('button', { name: 'Cancel: 4.bin' }).tap()
     await page.getByText('2 of 3 files, 50 %').waitFor()
     release()
-    await page
-      .locator('.uploads')
-      .getByRole('listitem')
-      .nth(2)
-      .getByText('Sent: 3 files as one group')
-      .waitFor()
+    await uploadsOf(page).nth(2).getByText('Sent: 3 files as one group').waitFor()
     assert.equal(await page.getByText(/ of \d files, \d/).isVisible(), false)
     // A text is newer than what was said of files.
-    await page.getByRole('textbox').fill('another text')
-    await page.getByRole('button', { name: 'Send', exact: true }).tap()
+    await sendText(page, 'another text')
     await page.getByText('Sent', { exact: true }).waitFor()
-    assert.equal(await page.locator('.uploads').getByRole('listitem').count(), 0)
+    assert.equal(await uploadsOf(page).count(), 0)
     assertCalm()
   })
 
@@ -192,8 +169,7 @@ describe('the phone page', needs('chromium', 'python3'), () => {
       await page.route('**/Sync.json', (route) => {
         return route.request().method() === 'PUT' ? route.fulfill({ status }) : route.continue()
       })
-      await page.getByRole('textbox').fill('a text')
-      await page.getByRole('button', { name: 'Send', exact: true }).tap()
+      await sendText(page, 'a text')
       await page.getByText(words).waitFor()
       assert.equal(await page.getByRole('textbox').inputValue(), 'a text')
       await page.unroute('**/Sync.json')
@@ -225,18 +201,13 @@ describe('the phone page of a desktop', needs('chromium', 'Xvfb', 'xclip'), () =
     const send = (...names: readonly string[]) =>
       page.locator('input[type=file]').first().setInputFiles(names.map(photo))
     await send('one')
-    await page.locator('.uploads').getByRole('listitem').getByText(words, { exact: true }).waitFor()
+    await uploadsOf(page).getByText(words, { exact: true }).waitFor()
     assert.deepEqual(await readFile(join(received, 'image.jpg')), photo('one').buffer)
     await pasteUntil(display, 'image/jpeg', photo('one').buffer)
     await send('two', 'three', 'four')
-    await page
-      .locator('.uploads')
-      .getByRole('listitem')
-      .nth(2)
-      .getByText(words, { exact: true })
-      .waitFor()
+    await uploadsOf(page).nth(2).getByText(words, { exact: true }).waitFor()
     // What was said of the first one is old.
-    assert.equal(await page.locator('.uploads').getByRole('listitem').count(), 3)
+    assert.equal(await uploadsOf(page).count(), 3)
     const paths = [2, 3, 4].map((number) => join(received, `image (${number}).jpg`))
     const uris = paths.map((path) => `${pathToFileURL(path)}\r\n`).join('')
     await pasteUntil(display, 'text/uri-list', uris)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import { needs } from '../support/requirements.ts'
-import { addressOf, openPhonePage } from './support/phone-page.ts'
+import { addressOf, openPhonePage, sendText } from './support/phone-page.ts'
 import { digHole } from './support/wire.ts'
 
 const AWAY = '[data-way=away]'
@@ -114,8 +114,7 @@ describe('a phone page whose computer vanishes without a word', needs('chromium'
   it('is not taken for gone when it only takes a while', async (t) => {
     const { page, hole, other } = await openDistantPage(t)
     hole.open()
-    await page.getByRole('textbox').fill('slowly')
-    await page.getByRole('button', { name: 'Send', exact: true }).tap()
+    await sendText(page, 'slowly')
     await page.getByText('Sending…').waitFor()
     await page.clock.runFor(7000)
     hole.close()

@@ -5,7 +5,7 @@
  */
 
 import { after, type TestContext } from 'node:test'
-import { devices, type BrowserContextOptions, type Page } from 'playwright-core'
+import { devices, type BrowserContextOptions, type Locator, type Page } from 'playwright-core'
 import {
   closeBrowser,
   INSECURE_HOST,
@@ -44,6 +44,17 @@ export async function openPhonePage(
   await watched.page.goto(address)
   await watched.page.locator('[data-way=live]').waitFor()
   return { daemon, device, address, other, ...watched }
+}
+
+/** The rows of what the page sends, one of each file. */
+export function uploadsOf(page: Page): Locator {
+  return page.locator('.uploads').getByRole('listitem')
+}
+
+/** Types a text into the page, and sends it. */
+export async function sendText(page: Page, text: string): Promise<void> {
+  await page.getByRole('textbox').fill(text)
+  await page.getByRole('button', { name: 'Send', exact: true }).tap()
 }
 
 /** The address in the code of a device. */
