@@ -14,6 +14,7 @@ import { MAX_METADATA_BYTES, REPEAT_PUSH_MS } from '../core/limits.ts'
 import { digestsOf } from '../hashing/file-hasher.ts'
 import { KeyedQueues, Semaphore, type OwnTurn, Turns } from '../lib/semaphore.ts'
 import { messageOf } from '../lib/describe-failure.ts'
+import { hasCode } from '../lib/system-error.ts'
 import type { Blob, BlobStore, HashedBlob } from '../ports/blob.ts'
 import { within, type Clock } from '../lib/clock.ts'
 import type { DeviceRegistry } from '../ports/device-registry.ts'
@@ -29,7 +30,7 @@ import type { StagingArea } from '../ports/staging-area.ts'
 import type { ChangeHub } from './change-hub.ts'
 import type { FileSaves } from './file-saves.ts'
 import { RememberedMd5 } from './remembered-md5.ts'
-import { deviceOf, findMeant, type NamedBytes } from './find-meant.ts'
+import { deviceOf, findMeant, nothingStaged, type NamedBytes } from './find-meant.ts'
 import {
   aliasesOf,
   describeItem,
@@ -212,17 +213,22 @@ export class ClipboardPipeline implements InboundPipeline {
       // Meanwhile another item may have taken its place, so it is looked for again.
       if (blob !== undefined) {
         const look = kind === 'undecided' ? this.#md5.learn(blob) : latest.prepare(blob)
-        await turn.guard(blob.isOfUser === true ? this.#inTime(look) : look)
+        await turn.guard(blob.isOfUser === true ? this.#lookInTime(look) : look)
       }
       prepared = blob
     }
   }
 
-  /** @throws {DomainError} `BLOB_GONE`, too, when a look at files of the user takes too long. */
-  async #inTime(look: Promise<void>): Promise<void> {
-    const isDone = look.then(() => true)
-    if (await within(this.#deps.clock, LOOK_MS, isDone, false)) return
-    throw new DomainError('BLOB_GONE', 'Cannot read the bytes: their disk does not answer')
+  /** @throws {DomainError} `NOTHING_STAGED` when files of the user are gone or do not answer. */
+  async #lookInTime(look: Promise<void>): Promise<void> {
+    const isThere = look.then(
+      () => true,
+      (error: unknown) => {
+        if (hasCode(error, 'BLOB_GONE')) return false
+        throw error
+      },
+    )
+    if (!(await within(this.#deps.clock, LOOK_MS, isThere, false))) throw nothingStaged()
   }
 
   /** Makes the item that another member has, of bytes that are here. */

@@ -420,7 +420,7 @@ describe('a push of what is there already', () => {
   })
 
   // Protocol: to documents also while its share hangs
-  it('is answered like one that is gone while the share of a copied file hangs', async (t) => {
+  it('asks for the bytes again while the share of a copied file hangs', async (t) => {
     const { inbound, blobs, describe, pushText, latest, clock } = await setUp(t)
     const path = await temporaryFile(t, 'a', 'hello')
     const blob = await blobs.adopt(path, NEVER)
@@ -431,7 +431,7 @@ describe('a push of what is there already', () => {
     const share = defer<void>()
     for (const _ of [1, 2]) void turnsAt(path)(() => share.promise)
     for (const hash of [sha256('hello'), MD5]) {
-      const pushed = assert.rejects(describe({ ...file, hash }), { code: 'BLOB_GONE' })
+      const pushed = assert.rejects(describe({ ...file, hash }), { code: 'NOTHING_STAGED' })
       const next = pushText(`behind ${hash}`)
       while (clock.pending === 0) await turnOfEvents()
       clock.advance(5000)

@@ -11,7 +11,7 @@ import { listen } from '../support/listen.ts'
 import { createPhone } from '../support/phone.ts'
 import { temporaryFile, temporaryFolder } from '../support/temporary-folder.ts'
 
-it('a document that means a copied file is refused once the file has changed', async (t) => {
+it('a document that means a copied file asks for its bytes once the file has changed', async (t) => {
   const station = await openStation({
     dataDir: await temporaryFolder(t),
     logger: new CaptureLogger(),
@@ -30,6 +30,9 @@ it('a document that means a copied file is refused once the file has changed', a
   assert.equal(String(await phone.download()), 'a report')
   await phone.pushText('newest')
   await appendFile(path, ', changed')
-  assert.equal((await push()).status, 404)
+  const refused = await push()
+  // Other members send their bytes for nothing else.
+  assert.equal(refused.status, 404)
+  assert.match(await refused.text(), /NOTHING_STAGED/)
   assert.equal((await phone.document())['text'], 'newest')
 })
