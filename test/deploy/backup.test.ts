@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, stat, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { failToStart, killDaemon, main, startHeadless } from '../faults/support/subject.ts'
+import { failToStart, main, startHeadless } from '../faults/support/subject.ts'
 import {
   arrives,
   joinDaemon,
@@ -112,7 +112,7 @@ describe('a node that is restored from a backup', needs('tar', 'gzip'), () => {
   it('starts from a copy that was made after a power failure, with the lock in it', async (t) => {
     const node = await startMember(t)
     await node.phone.pushText('kept')
-    await killDaemon(node.daemon)
+    await node.daemon.kill()
     // As another boot leaves it, of a process whose id somebody else has by now.
     const path = join(node.daemon.folder, 'data', 'lock')
     const lock = JSON.parse(await readFile(path, 'utf8'))
@@ -131,7 +131,7 @@ describe('a node that is restored from a backup', needs('tar', 'gzip'), () => {
   it('starts from such a copy of another machine once its lock is removed, as it says', async (t) => {
     const node = await startMember(t)
     await node.phone.pushText('kept')
-    await killDaemon(node.daemon)
+    await node.daemon.kill()
     const { folder } = node.daemon
     const path = join(folder, 'data', 'lock')
     const lock = JSON.parse(await readFile(path, 'utf8'))

@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -53,8 +52,7 @@ describe('files that a phone sends at once', () => {
       const phone = createPhone(device, first.ready.gateway)
       const batch = newBatch()
       await phone.uploadBatch(batch, FILES.slice(0, 3))
-      first.child.kill('SIGKILL')
-      await once(first.child, 'exit')
+      await first.kill()
 
       const second = await startDaemonProcess(t, { ...HEADLESS, folder })
       const again = createPhone(device, second.ready.gateway)
@@ -67,8 +65,7 @@ describe('files that a phone sends at once', () => {
       assert.equal(type, 'Group')
       assert.match(String(dataName), /^clipboard-\d{8}-\d{6}\.zip$/)
       assert.deepEqual(await unzip(await again.download()), IN_ZIP)
-      second.child.kill('SIGKILL')
-      await once(second.child, 'exit')
+      await second.kill()
 
       const third = await startDaemonProcess(t, { ...HEADLESS, folder })
       const after = createPhone(device, third.ready.gateway)
@@ -288,8 +285,7 @@ describe('a Group that another program made', () => {
     await phone.pushText('once more')
     assert.equal((await phone.fetch('/api/history', { method: 'POST', body: form })).status, 200)
     assert.deepEqual(await reads(), right)
-    first.child.kill('SIGKILL')
-    await once(first.child, 'exit')
+    await first.kill()
 
     const second = await startDaemonProcess(t, { ...HEADLESS, folder })
     const after = createPhone(other, second.ready.gateway)

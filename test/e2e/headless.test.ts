@@ -25,8 +25,7 @@ it('a headless daemon serves what a phone pushes, and survives being killed with
   const phone = createPhone(device, first.ready.gateway)
   await phone.pushFile('File', 'a b.bin', bytes)
   await phone.pushText('hello')
-  first.child.kill('SIGKILL')
-  await once(first.child, 'exit')
+  await first.kill()
 
   const second = await startDaemonProcess(t, { ...HEADLESS, folder })
   const again = createPhone(device, second.ready.gateway)

@@ -85,8 +85,7 @@ it('the panel of a daemon knows nobody any more after the daemon was started aga
   const headers = await enter(first)
   const earlier = await readFile(join(folder, 'data', 'control.token'), 'utf8')
   assert.equal((await fetch(`${first.ready.control}/state`, { headers })).status, 200)
-  first.child.kill('SIGKILL')
-  await once(first.child, 'close')
+  await first.kill()
   // A file of `clipgate panel`.
   const left = join(folder, 'data', 'open-panel.html')
   await writeFile(left, 'left')

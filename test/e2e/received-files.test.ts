@@ -46,12 +46,6 @@ async function setUp(t: TestContext) {
   return { folder, received, start, holds }
 }
 
-async function kill({ child }: DaemonProcess): Promise<void> {
-  const exit = once(child, 'exit')
-  child.kill('SIGKILL')
-  await exit
-}
-
 /** Kills a daemon as soon as something is written in a folder, or `push` has ended. */
 async function killWhileSaving(
   received: string,
@@ -62,7 +56,7 @@ async function killWhileSaving(
   const writing = once(watcher, 'change')
   await push()
   await writing
-  await kill(daemon)
+  await daemon.kill()
   watcher.close()
 }
 
@@ -176,7 +170,7 @@ describe('files that a phone was told have arrived', () => {
 
   it('are saved after a kill while they wait, and the folder has them once', async (t) => {
     const { daemon, films, mend, start, holds } = await setUpWithoutFolder(t)
-    await kill(daemon)
+    await daemon.kill()
     await mend()
     const next = await start()
     await holds(films)

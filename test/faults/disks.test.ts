@@ -20,14 +20,7 @@ import { assertFit, examine } from './support/fitness.ts'
 import { NEW_PHONE, ownerOf } from '../support/owner.ts'
 import { connectTo, FORM_TYPE, formatHead } from './support/raw-device.ts'
 import { takeSnapshot } from './support/snapshot.ts'
-import {
-  failToStart,
-  killDaemon,
-  main,
-  stage,
-  startHeadless,
-  startPaired,
-} from './support/subject.ts'
+import { failToStart, main, stage, startHeadless, startPaired } from './support/subject.ts'
 import { inject, type Injection, needsTracing, STANDSTILL } from './support/trace.ts'
 import { MIB } from '../../src/core/limits.ts'
 
@@ -450,7 +443,7 @@ async function shutOut(
 
   await mend()
   while ((await owner.status()).devicesError !== undefined) continue
-  await killDaemon(daemon)
+  await daemon.kill()
   const next = await startHeadless(t, options)
   assert.deepEqual([await isIn(lost, next), await isIn(old, next)], [false, false])
   const renewed = JSON.parse((await next.run('rotate', '--json', old.id)).stdout)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { it } from 'node:test'
 import { PRIVATE } from '../control/support/private-routes.ts'
 import { forgeries, listenInstead, replay } from '../support/foreign-listener.ts'
-import { killDaemon, startHeadless } from './support/subject.ts'
+import { startHeadless } from './support/subject.ts'
 
 const COMMANDS = [
   ['status'],
@@ -21,7 +21,7 @@ it('a program that takes the control port of a daemon that was killed hears noth
   const { folder } = daemon
   const token = await readFile(join(folder, 'data', 'control.token'), 'utf8')
   const { url } = JSON.parse((await daemon.run('panel', '--json')).stdout)
-  await killDaemon(daemon)
+  await daemon.kill()
 
   const foreign = await listenInstead(t, control, (_request, response) => response.end('{}'))
   for (const command of COMMANDS) {

@@ -11,7 +11,7 @@ import { RawClient } from '../support/raw-http.ts'
 import { clientFrame } from '../support/websocket-frames.ts'
 import { mutate } from './support/mutate.ts'
 import { createRandom } from './support/random.ts'
-import { killDaemon, startHeadless, startPaired } from './support/subject.ts'
+import { startHeadless, startPaired } from './support/subject.ts'
 import { needsProc, rememberVitals } from './support/vitals.ts'
 import { MIB } from '../../src/core/limits.ts'
 
@@ -85,7 +85,7 @@ it('a client of the hub comes back after the daemon was killed, with a new token
   const negotiated = await phone.fetch('/SyncClipboardHub/negotiate', { method: 'POST' })
   const query = `?id=${JSON.parse(await negotiated.text()).connectionId}`
   const client = await HubClient.open(t, hubOf(daemon, phone), query)
-  await killDaemon(daemon)
+  await daemon.kill()
   assert.equal(await client.raw.readToEnd(), '')
 
   const next = await startHeadless(t, { folder })

@@ -29,7 +29,7 @@ import {
   RecordedDisk,
   writeState,
 } from './support/recorded-disk.ts'
-import { killDaemon, main, stage, startHeadless } from './support/subject.ts'
+import { main, stage, startHeadless } from './support/subject.ts'
 
 /** Random losses behind each change of a file, besides those that are looked at anyway. */
 const RANDOM_LOSSES = byNight(30, { byDay: 0 })
@@ -303,7 +303,7 @@ async function record(t: TestContext): Promise<Recording> {
     await createPhone(phone, last.ready.gateway).pushText('last')
     return { text: 'last' }
   })
-  await killDaemon(last)
+  await last.kill()
   await other.stop()
   return recording
 }

@@ -11,7 +11,7 @@ import { byNight } from '../support/night.ts'
 import { createPhone } from '../support/phone.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { askOnce, connectTo, formatHead } from './support/raw-device.ts'
-import { commit, killDaemon, startHeadless } from './support/subject.ts'
+import { commit, startHeadless } from './support/subject.ts'
 import { inject, needsTracing } from './support/trace.ts'
 import { MIB } from '../../src/core/limits.ts'
 import { sha256 } from '../support/hashes.ts'
@@ -77,7 +77,7 @@ it('an upload goes on where it was, however often its connection is cut and its 
       Math.min(count, bytes.length - offset - 1),
     )
     if (number % 3 === 0) {
-      await killDaemon(daemon)
+      await daemon.kill()
       daemon = await startHeadless(t, options)
     } else if (number % 3 === 1) {
       client.close()
@@ -93,7 +93,7 @@ it('an upload goes on where it was, however often its connection is cut and its 
   client.close()
   assert.deepEqual([status, headers['upload-complete']], [200, '?1'])
   // Whoever did not hear that asks again.
-  await killDaemon(daemon)
+  await daemon.kill()
   daemon = await startHeadless(t, options)
   const state = await askOnce(daemon, `HEAD ${upload.path}`, device)
   assert.deepEqual([state.status, state.headers['upload-complete']], [204, '?1'])

@@ -11,7 +11,7 @@ import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { assertFit, examine } from './support/fitness.ts'
-import { failToStart, headless, killDaemon, startHeadless } from './support/subject.ts'
+import { failToStart, headless, startHeadless } from './support/subject.ts'
 
 /** What a second one says. */
 function runsAlready(folder: string, pid: number | undefined): RegExp {
@@ -137,7 +137,7 @@ describe('two machines on one data directory', machines, () => {
     assert.deepEqual(await Promise.all(statuses), [401, 200])
 
     // A machine that died cannot be told from one that cannot be seen.
-    await killDaemon(second)
+    await second.kill()
     const onNear = { wrapper: near }
     assert.match((await failToStart(t, folder, onNear)).stderr, runsElsewhere(folder, 'far', 1))
     await unlink(join(folder, 'data', 'lock'))
@@ -168,7 +168,7 @@ describe('a lock of a machine that has an id', machines, () => {
     const refusal = runsElsewhere(folder, 'near', first.ready.pid)
     assert.match((await failToStart(t, folder, { wrapper: bare })).stderr, refusal)
     assert.equal(await first.stop(), 0)
-    await killDaemon(await startHeadless(t, { folder, wrapper: bare }))
+    await (await startHeadless(t, { folder, wrapper: bare })).kill()
   })
 })
 
@@ -182,14 +182,14 @@ describe('a lock that was left behind', rootOnly, () => {
       assert.equal(daemon.ready.pid, 1)
       assert.equal(JSON.parse(await readFile(join(folder, 'data', 'lock'), 'utf8')).pid, 1)
       assert.equal((await fetch(`${daemon.ready.gateway}/healthz`)).status, 204, `${round}`)
-      await killDaemon(daemon)
+      await daemon.kill()
     }
   })
 
   it('is recognised after a reboot, whoever has its process id now', async (t) => {
     const folder = await temporaryFolder(t)
     const first = await startHeadless(t, { folder })
-    await killDaemon(first)
+    await first.kill()
     // As if this very process had left it.
     const path = join(folder, 'data', 'lock')
     const stat = await readFile('/proc/self/stat', 'utf8')

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
@@ -45,8 +44,7 @@ describe(
       // Another version is no reason for the page to load anything from there.
       const shown = { ...state, status: { ...Object(state['status']), version: '99.0.0' } }
 
-      daemon.child.kill('SIGKILL')
-      await once(daemon.child, 'close')
+      await daemon.kill()
       const foreign = await listenInstead(t, control, impostor(JSON.stringify(shown)))
       await page.getByText('99.0.0', { exact: true }).waitFor()
       await page.getByText('Connected', { exact: true }).waitFor()

@@ -9,7 +9,6 @@ import { needs } from '../support/requirements.ts'
 import {
   arrives,
   IN_FLIGHT_BYTES,
-  kill,
   makeFilm,
   MIB,
   openWiredPage,
@@ -24,7 +23,7 @@ describe('a file on its way from a phone', needs('chromium'), () => {
     const { daemon, page } = wired
     let anew: Promise<void> | undefined
     const film = await sendAndBreak(t, wired, async () => {
-      await kill(daemon)
+      await daemon.kill()
       await rm(join(daemon.folder, 'data', 'staging'), { recursive: true })
       await restart(t, daemon)
       // It is read while nothing passes.
@@ -130,7 +129,7 @@ describe('a file on its way from a phone', needs('chromium'), () => {
     const wired = await openWiredPage(t)
     const { page, daemon } = wired
     const photo = await makeFilm(t, 'photo.jpg', 100_000)
-    await sendAndBreak(t, wired, () => kill(daemon))
+    await sendAndBreak(t, wired, () => daemon.kill())
     await page.getByRole('listitem').getByText('Waiting for the computer').waitFor()
     await wired.send(photo.path)
     await page.getByRole('button', { name: 'Cancel: film.mp4' }).tap()

@@ -60,6 +60,8 @@ export interface DaemonProcess {
   phone(label?: string): Promise<Phone>
   /** SIGTERM, and its exit code. */
   stop(): Promise<number | null>
+  /** SIGKILL, as a crash ends it; resolves when it has ended. */
+  kill(): Promise<void>
 }
 
 export interface DaemonOptions {
@@ -175,6 +177,10 @@ export async function startDaemonProcess(
       child.kill('SIGTERM')
       if (!hasEnded(child)) await once(child, 'close')
       return child.exitCode
+    },
+    kill: async () => {
+      child.kill('SIGKILL')
+      if (!hasEnded(child)) await once(child, 'close')
     },
   }
   return daemon

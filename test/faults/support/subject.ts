@@ -62,13 +62,6 @@ export async function failToStart(t: TestContext, folder: string, options?: Daem
   return { code: child.exitCode, stderr }
 }
 
-/** Ends a daemon as a crash does. */
-export async function killDaemon({ child }: DaemonProcess): Promise<void> {
-  const closed = once(child, 'close')
-  child.kill('SIGKILL')
-  await closed
-}
-
 /** Uploads bytes that nothing names yet. */
 export async function stage(phone: Phone, name: string, body: string | Uint8Array): Promise<void> {
   const response = await phone.fetch(`/file/${encodeURIComponent(name)}`, { method: 'PUT', body })

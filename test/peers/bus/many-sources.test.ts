@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
@@ -29,8 +28,7 @@ describe('a file on its way over a bus', needs('nats-server'), () => {
     const blobs = join(c.daemon.folder, 'data', 'blobs')
     // Polls the disk, since nobody tells of bytes on their way.
     while ((await largestIn(blobs)) < 16 * MIB);
-    a.daemon.child.kill('SIGKILL')
-    await once(a.daemon.child, 'close')
+    await a.daemon.kill()
     assert.ok((await largestIn(blobs)) < BYTES, 'it was killed midway')
     await arrives(c, ({ type }) => type === 'File')
     assert.equal(sha256(await c.phone.download()), sha256(bytes))

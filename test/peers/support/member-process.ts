@@ -4,7 +4,6 @@
  * @module
  */
 
-import { once } from 'node:events'
 import type { TestContext } from 'node:test'
 import { connect, type Client } from '../../../src/client/connect.ts'
 import { openClient, type DaemonClient } from '../../../src/peers/open-client.ts'
@@ -87,10 +86,8 @@ export class MemberProcess {
     return joinDaemon(this, other, options)
   }
 
-  async kill(): Promise<void> {
-    const ended = once(this.#daemon.child, 'close')
-    this.#daemon.child.kill('SIGKILL')
-    await ended
+  kill(): Promise<void> {
+    return this.#daemon.kill()
   }
 
   async stop(): Promise<void> {

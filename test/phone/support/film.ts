@@ -5,7 +5,6 @@
 
 import assert from 'node:assert/strict'
 import { createHash, randomFillSync } from 'node:crypto'
-import { once } from 'node:events'
 import { createReadStream } from 'node:fs'
 import { open, readdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
@@ -120,12 +119,6 @@ export function hashOfFile(path: string): Promise<string> {
   return sha256Of(createReadStream(path))
 }
 
-/** Ends a daemon without a word. */
-export async function kill({ child }: DaemonProcess): Promise<void> {
-  child.kill('SIGKILL')
-  await once(child, 'exit')
-}
-
 /** Waits until the page says that a file was sent, and compares what others download. */
 export async function arrives({ other, page }: WiredPage, film: Film): Promise<void> {
   await page.getByRole('listitem').getByText('Sent', { exact: true }).waitFor()
@@ -180,7 +173,7 @@ export async function sendThroughBreaks(
   const breaks = [1, 2, 3, 4, 5].map((nth) =>
     wire.breakAt(first.size + (nth * film.size) / 6, async () => {
       if (nth !== 3) return
-      await kill(daemon)
+      await daemon.kill()
       daemon = await restart(t, daemon)
       readByStart = await readSoFar(daemon)
     }),
