@@ -123,8 +123,7 @@ export class ConnectionTable {
   readonly #restStrangers = (): void => {
     for (const { connection } of this.#entries) {
       const { socket, transport, isKnown } = connection
-      if (isKnown || socket !== transport || socket.readableFlowing !== true) continue
-      connection.restUntilTurn('crowd')
+      if (!isKnown && socket === transport && socket.readableFlowing) connection.restApart()
     }
   }
 

@@ -142,13 +142,15 @@ export class Connection {
     else this.#getPipeline().add(response, { before, awaited }, serve)
   }
 
-  /**
-   * Reads nothing more before the others have had their turn.
-   *
-   * @param lane With whom it shares its turns; with those of its client unless given.
-   */
-  restUntilTurn(lane?: string): void {
-    this.#getPipeline().restUntilTurn(lane)
+  /** Reads nothing more before the others have had their turn. */
+  restUntilTurn(): void {
+    this.#getPipeline().restUntilTurn()
+  }
+
+  /** The same for one whose next read may take long: others of its client need not wait for it. */
+  restApart(): void {
+    this.#isSlow = true
+    this.restUntilTurn()
   }
 
   /**
@@ -207,17 +209,13 @@ export class Connection {
   #countInRead(parts: readonly string[]): number {
     const { bytesRead } = this.socket
     const before = bytesRead === this.#readAt ? this.#inRead : 0
-    const pieces = 1 + (parts.length >> 6)
-    this.#inRead = before + pieces
+    this.#inRead = before + 1 + (parts.length >> 6)
     this.#readAt = bytesRead
-    if (this.#inRead > 1 && !this.isKnown) {
-      // One with fields takes three times as long. What else has come would be parsed at once.
-      if (turns.spend(parts === NONE ? 1 : 3 * pieces)) this.restStrangers?.()
-    }
+    // All else that has come would be parsed in this turn as well.
+    if (before > 0 && !this.isKnown && turns.spend(1 + parts.length)) this.restStrangers?.()
     if (before < MAX_PIECES && this.#inRead >= MAX_PIECES) {
-      this.#isSlow = true
       turns.skip()
-      this.restUntilTurn()
+      this.restApart()
     }
     return before + 1
   }

@@ -40,7 +40,7 @@ interface WaitingRequest {
  */
 const TURNS_OFF = 64
 
-/** Pieces that strangers may bring in one turn of the event loop: as many as one read can. */
+/** Pieces, and parts of fields, of strangers in a turn of the event loop: as many as in one read. */
 const MAX_SPENT = 11_000
 
 /** The connections that wait for a turn: a process has one event loop. */
@@ -58,8 +58,8 @@ class ConnectionTurns {
   }
 
   /** Gives a connection a turn in which it can go on. */
-  ask(pipeline: Pipeline, lane: string): void {
-    this.#ready.add(pipeline, lane)
+  ask(pipeline: Pipeline): void {
+    this.#ready.add(pipeline, pipeline.laneOf())
     this.#schedule()
   }
 
@@ -69,12 +69,12 @@ class ConnectionTurns {
     this.#schedule()
   }
 
-  /** Notes pieces that a stranger brings. @returns Whether these are too many, for the first time. */
+  /** Notes what a stranger has brought. @returns Whether the others are to wait for their turns. */
   spend(pieces: number): boolean {
-    const before = this.#spent
     this.#spent += pieces
-    this.#schedule()
-    return before <= MAX_SPENT && this.#spent > MAX_SPENT
+    if (this.#spent <= MAX_SPENT) return false
+    this.#spent = 0
+    return true
   }
 
   #schedule(): void {
@@ -93,7 +93,7 @@ class ConnectionTurns {
       // All that a read brings is parsed in one go.
       left = this.#ready.take()?.goOn() === false ? left - 1 : 0
     }
-    if (this.#ready.size > 0 || this.#off > 0) this.#schedule()
+    if (this.#ready.size + this.#off > 0) this.#schedule()
   }
 }
 
@@ -157,9 +157,9 @@ export class Pipeline {
   }
 
   /** Reads nothing more before its next turn. */
-  restUntilTurn(lane?: string): void {
+  restUntilTurn(): void {
     this.#rest()
-    this.#ask(lane)
+    this.#ask()
   }
 
   /** Reads nothing more. */
@@ -187,10 +187,10 @@ export class Pipeline {
     return true
   }
 
-  #ask(lane = this.laneOf()): void {
+  #ask(): void {
     if (this.#isAsking || (this.#next === undefined && !this.#mayRead)) return
     this.#isAsking = true
-    turns.ask(this, lane)
+    turns.ask(this)
   }
 
   /** The request that can be begun. */

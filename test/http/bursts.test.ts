@@ -8,6 +8,7 @@ import { readBytes } from '../../src/http/read-body.ts'
 import { text, type Reply } from '../../src/http/reply.ts'
 import { defer } from '../support/defer.ts'
 import { head, serveKernel } from '../support/http-kernel.ts'
+import { RawClient } from '../support/raw-http.ts'
 import { isTlsSpoken } from '../support/secure-twin.ts'
 
 const STRANGERS = 40
@@ -45,12 +46,16 @@ async function serveStrangers(t: TestContext) {
       route('GET', '/slow', () => slow.promise),
     ],
   })
-  /** Has what `bytesOf` gives come on all connections before the event loop turns. */
-  const burst = async (bytesOf: (index: number) => string) => {
+  const meet = async () => {
     const strangers = await Promise.all(Array.from({ length: STRANGERS }, served.connect))
     for (const stranger of strangers) {
       assert.equal((await stranger.send(PUBLIC).read()).status, 204)
     }
+    return strangers
+  }
+  /** Has what `bytesOf` gives come on all connections before the event loop turns. */
+  const burst = async (bytesOf: (index: number) => string, met?: readonly RawClient[]) => {
+    const strangers = met ?? (await meet())
     let bytes = ''
     for (const [index, stranger] of strangers.entries()) {
       bytes = bytesOf(index)
@@ -70,7 +75,7 @@ async function serveStrangers(t: TestContext) {
     }
     return most
   }
-  return { ...served, slow, burst, mostInTurn }
+  return { ...served, slow, meet, burst, mostInTurn, come: () => come }
 }
 
 const chunked = (letter: string): string =>
@@ -115,6 +120,27 @@ describe('what strangers send at one moment', withoutTls, () => {
         assert.equal((await stranger.read()).status, 200)
       }
     }
+  })
+
+  it('is read of few in a turn also when others crowd another listener', async (t) => {
+    const others = await (await serveStrangers(t)).meet()
+    const { meet, burst, mostInTurn } = await serveStrangers(t)
+    const strangers = await meet()
+    for (const other of others) other.send(chunked('x'))
+    await burst(() => chunked('y'), strangers)
+    const most = await mostInTurn(STRANGERS * CHUNKS)
+    assert.ok(most <= 4 * CHUNKS, `${most} chunks in a turn`)
+  })
+
+  it('keeps a phone that is not paired yet waiting for few of another address', async (t) => {
+    const { port, meet, burst, come } = await serveStrangers(t)
+    const strangers = await meet()
+    const phone = await RawClient.connect(port, '127.0.0.1', '127.0.0.2')
+    t.after(() => phone.close())
+    await phone.send(PUBLIC).read()
+    await burst(() => chunked('x'), strangers)
+    await phone.send(PUBLIC).read()
+    assert.ok(come() <= (STRANGERS * CHUNKS) / 4, `behind ${come()} chunks`)
   })
 
   it('keeps no device waiting that was there, and no new one, and ends no answer', async (t) => {
