@@ -79,7 +79,7 @@ function addEntry(list: BlockList, entry: string): void {
   const type = family === 6 ? 'ipv6' : 'ipv4'
   const allBits = family === 6 ? 128 : 32
   // A single address is the smallest subnet.
-  const bits = /^\d+$/.test(prefix ?? `${allBits}`) ? Number(prefix ?? allBits) : Number.NaN
+  const bits = /^\d+$/.test(prefix ?? `${allBits}`) ? Number(prefix ?? allBits) : NaN
   if (family === 0 || !(bits <= allBits) || rest.length > 0) {
     throw new Error(`"${entry}" is neither an address nor a subnet`)
   }

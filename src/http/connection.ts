@@ -61,7 +61,7 @@ export class Connection {
   /** Lets the strangers of its server wait for their turns. */
   restStrangers: (() => void) | undefined
   /** The memory that the authentication has of a login on it. */
-  login: unknown = undefined
+  login: unknown
   /** The answer to the newest request; it ends after all others of this connection. */
   latest: ServerResponse | undefined
   /** Bytes that have come up to the newest read, and what it has brought so far. */
@@ -168,7 +168,7 @@ export class Connection {
       if (bytes !== undefined) push.call(request, bytes)
     }
     request.push = (piece: Uint8Array | null, encoding?: BufferEncoding): boolean => {
-      this.#countInRead(piece === null ? request.rawTrailers : NONE)
+      this.#countInRead(request.rawTrailers)
       if (piece === null) pipeline.body = undefined
       if (piece === null || piece.length >= MIN_PIECE_BYTES) {
         hand()
@@ -315,11 +315,6 @@ export class Connection {
 
   /** Breaks an answer off, and closes the connection. */
   breakOff(response: ServerResponse): void {
-    if (response.writableEnded && response.socket !== null) {
-      // The end of an event stream, written in this tick, still gets out.
-      setImmediate(() => this.socket.destroy())
-      return
-    }
     if (response.socket === null) {
       // Behind the answers of others, it takes the connection with it when its turn comes. Nothing
       // of it may be written before: some versions of Node do that although it is destroyed.
@@ -327,9 +322,12 @@ export class Connection {
       response.destroy()
       // It hears of that by itself only when it has the connection.
       response.emit('close')
-      return
+    } else if (response.writableEnded) {
+      // The end of an event stream, written in this tick, still gets out.
+      setImmediate(() => this.socket.destroy())
+    } else {
+      response.destroy()
     }
-    response.destroy()
   }
 
   async #closed(): Promise<void> {

@@ -35,9 +35,9 @@ const RECORD_HEADER_BYTES = 5
 /** Whose turn it is, on all connections. */
 export class EncryptedTurns {
   /** Within their handshakes: one of them goes on in each turn, by addresses in turn. */
-  readonly #unsecured = new FairQueue<EncryptedFlow>(Number.POSITIVE_INFINITY)
+  readonly #unsecured = new FairQueue<EncryptedFlow>(Infinity)
   /** By who has logged in, or by addresses. */
-  readonly #secured = new FairQueue<EncryptedFlow>(Number.POSITIVE_INFINITY)
+  readonly #secured = new FairQueue<EncryptedFlow>(Infinity)
   #next: NodeJS.Immediate | undefined
 
   ask(flow: EncryptedFlow): void {

@@ -34,8 +34,8 @@ export class Exchange implements Call {
   /** Whether its header says more than what is asked for; see `request-head.ts`. */
   readonly isDecisive: boolean
   path = ''
-  params: unknown = undefined
-  principal: unknown = undefined
+  params: unknown
+  principal: unknown
   /** Name of the principal, for what each may have a share of. */
   client = ''
   readonly #shared: SharedByExchanges

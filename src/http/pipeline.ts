@@ -47,7 +47,7 @@ const MAX_SPENT = 11_000
 class ConnectionTurns {
   /** Requests that wait on them. */
   count = 0
-  readonly #ready = new FairQueue<Pipeline>(Number.POSITIVE_INFINITY)
+  readonly #ready = new FairQueue<Pipeline>(Infinity)
   #next: NodeJS.Immediate | undefined
   #off = 0
   #spent = 0
