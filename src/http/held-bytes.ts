@@ -49,7 +49,7 @@ export class HeldBytes {
    */
   reserve(client: string, most: number): () => void {
     const count = Math.min(most, MAX_HELD_BY_ONE)
-    return take(this.#held, client, { count, byOne: MAX_HELD_BY_ONE, all: MAX_HELD_BYTES })
+    return take(this.#held, client, count, [MAX_HELD_BY_ONE, MAX_HELD_BYTES])
   }
 
   /**
@@ -60,7 +60,7 @@ export class HeldBytes {
    * @throws {HttpError} `OVERLOADED`.
    */
   reserveStreamed(client: string): () => void {
-    return take(this.#streamed, client, { count: 1, byOne: MAX_STREAMED_BY_ONE, all: MAX_STREAMED })
+    return take(this.#streamed, client, 1, [MAX_STREAMED_BY_ONE, MAX_STREAMED])
   }
 
   /**
@@ -90,7 +90,8 @@ export class HeldBytes {
 function take(
   held: Shares,
   client: string,
-  { count, byOne, all }: { readonly count: number; readonly byOne: number; readonly all: number },
+  count: number,
+  [byOne, all]: readonly [byOne: number, all: number],
 ): () => void {
   const isTooMuch = held.of(client) + count > byOne || held.total + count > all
   if (isTooMuch) throw new HttpError('OVERLOADED')

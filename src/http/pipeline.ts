@@ -47,7 +47,7 @@ const MAX_SPENT = 11_000
 class ConnectionTurns {
   /** Requests that wait on them. */
   count = 0
-  readonly #ready = new FairQueue<Pipeline>(Infinity)
+  readonly ready: FairQueue<Pipeline> = new FairQueue(Infinity)
   #next: NodeJS.Immediate | undefined
   #off = 0
   #spent = 0
@@ -59,7 +59,7 @@ class ConnectionTurns {
 
   /** Gives a connection a turn in which it can go on. */
   ask(pipeline: Pipeline): void {
-    this.#ready.add(pipeline, pipeline.laneOf())
+    this.ready.add(pipeline, pipeline.laneOf())
     this.#schedule()
   }
 
@@ -91,9 +91,9 @@ class ConnectionTurns {
     }
     while (left > 0) {
       // All that a read brings is parsed in one go.
-      left = this.#ready.take()?.goOn() === false ? left - 1 : 0
+      left = this.ready.take()?.goOn() === false ? left - 1 : 0
     }
-    if (this.#ready.size + this.#off > 0) this.#schedule()
+    if (this.ready.size + this.#off > 0) this.#schedule()
   }
 }
 
@@ -124,6 +124,8 @@ export class Pipeline {
     socket.once('close', () => {
       turns.count -= this.#waiting.length
       this.#waiting = []
+      // It would stand there, with all that it had brought, until it is its turn.
+      turns.ready.delete(this)
     })
     // The parser resumes the socket after each request, and a body when somebody reads it.
     socket.on('resume', () => {

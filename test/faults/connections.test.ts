@@ -42,6 +42,23 @@ function countOpen(sockets: readonly Socket[]): number {
   return sockets.filter((socket) => !socket.closed).length
 }
 
+describe('strangers who send thousands of requests and leave', () => {
+  it('leave nothing of them in a small heap', async (t) => {
+    const env = { NODE_OPTIONS: '--max-old-space-size=96' }
+    const { daemon, phone } = await startPaired(t, { env })
+    const requests = 'GET /healthz HTTP/1.1\r\nHost: box\r\n\r\n'.repeat(2000)
+    /** One that leaves with its first answer. */
+    const come = async (index: number): Promise<void> => {
+      const socket = await connectSilently(daemon, `127.0.0.${2 + index}`)
+      socket.once('data', () => socket.destroy()).write(requests)
+      await new Promise((resolve) => socket.once('close', resolve))
+    }
+    await Promise.all(Array.from({ length: 100 }, (_, index) => come(index)))
+    await phone.pushText('still here')
+    assert.equal((await phone.document())['text'], 'still here')
+  })
+})
+
 describe('thousands of silent connections', needsProc, () => {
   it('are kept up to a limit, cost little, and keep nobody out', async (t) => {
     const limits = ['--max-connections', '1000', '--max-connections-per-address', '300']
