@@ -41,16 +41,14 @@ export interface Gateway extends RequestListener {
  * @returns A listener for `request` *and* `checkContinue` events: without the latter, Node tells
  *   clients to go on before anybody has checked who they are.
  */
-export function createGateway(ports: GatewayPorts, given: GatewayOptions): Gateway {
-  const isDraining = (): boolean => given.isDraining?.() === true || ports.isClosed?.() === true
-  const options = { ...given, isDraining }
-  const { trustedProxies = [], publicUrl, heartbeatMs } = options
+export function createGateway(ports: GatewayPorts, options: GatewayOptions): Gateway {
+  const isDraining = (): boolean => options.isDraining?.() === true || ports.isClosed?.() === true
+  const { trustedProxies = [], publicUrl, heartbeatMs, phonePage = true } = options
   const streams = new DeviceStreams({ ...ports, heartbeatMs })
   const { devices, circleTime } = ports
   const routes = deviceRoutes(ports, streams, options).map((route) =>
     circleTime === undefined ? route : tellCircleTime(route, circleTime),
   )
-  const { phonePage = true } = options
   const tickets = new Tickets(ports, {
     at: TICKETS,
     find: (id) => {
@@ -61,12 +59,15 @@ export function createGateway(ports: GatewayPorts, given: GatewayOptions): Gatew
   })
   const authenticate = createAuthenticate(ports)
   let isToldGone = false
+  const prepare = async (): Promise<void> => {
+    if (isDraining()) throw new HttpError('DRAINING')
+  }
   const listener = createListener<Device>({
     publicRoutes: [
       ...publicRoutes(),
       ...(phonePage ? phonePageRoutes() : [NO_PHONE_PAGE]),
       ...trustRoutes(options),
-    ].map((route) => unlessDraining(route, isDraining)),
+    ].map((route) => ({ ...route, prepare })),
     routes: phonePage ? [...routes, ...tickets.routes, ...phoneStateRoutes(ports)] : routes,
     authenticate: (call) => {
       const mayHaveTicket = phonePage && call.path.startsWith(TICKETS)
@@ -108,22 +109,6 @@ export function createGateway(ports: GatewayPorts, given: GatewayOptions): Gatew
     onStreams: (listener: () => void) => streams.onCount(listener),
     closeStreams: () => streams.close(),
   })
-}
-
-/** A route for everybody, with 503 while the gateway drains. */
-function unlessDraining(
-  { handler, ...row }: Route<undefined>,
-  isDraining: () => boolean,
-): Route<undefined> {
-  // The parameters are those of the same route.
-  const answer = handler as Handler<undefined>
-  return {
-    ...row,
-    handler: (call: Call<undefined>) => {
-      if (isDraining()) throw new HttpError('DRAINING')
-      return answer(call)
-    },
-  }
 }
 
 /**

@@ -118,32 +118,32 @@ class OwnTimes {
 
   /** The end of a newer record of the device that is being applied. */
   newerThan({ deviceId, used }: Posted): Promise<void> | undefined {
-    if (used === undefined) return undefined
-    for (const one of this.#begun) {
-      if (one.deviceId === deviceId && used.first < one.time) return one.done
-    }
-    return undefined
+    const { first } = used ?? { first: Infinity }
+    return [...this.#begun].find((one) => one.deviceId === deviceId && first < one.time)?.done
   }
 
   /** Applies a record, and notes it unless it is refused: older ones wait for that. */
-  during(posted: Posted, applying: () => Promise<Applied>): Promise<Applied> {
-    const { deviceId, used } = posted
-    const time = Math.min(used?.first ?? -Infinity, this.#clock.now())
+  during({ deviceId, key, used }: Posted, applying: () => Promise<Applied>): Promise<Applied> {
+    const { first } = used ?? { first: -Infinity }
+    const time = Math.min(first, this.#clock.now())
     const noted = applying().then((applied) => {
-      const newest = Math.max(this.#newest.get(deviceId) ?? -Infinity, time)
-      if (used !== undefined) this.#newest.set(deviceId, Math.min(newest, this.#clock.now()))
-      if (applied.item !== undefined) this.#noteCurrent(posted, applied.item)
+      const { item } = applied
+      if (item !== undefined) {
+        const { activatedAt, contentId } = item
+        this.#last = { deviceId, activatedAt, contentId }
+      }
+      if (used !== undefined) {
+        const came = this.#clock.now()
+        const newest = Math.max(this.#newest.get(deviceId) ?? -Infinity, time)
+        this.#newest.set(deviceId, Math.min(newest, came))
+        if (item !== undefined) this.#applied.set(key, { time: first, came })
+      }
       return applied
     })
     const end = (): void => void this.#begun.delete(begun)
     const begun = { deviceId, time, done: noted.then(end, end) }
     this.#begun.add(begun)
     return noted
-  }
-
-  #noteCurrent({ deviceId, key, used }: Posted, { activatedAt, contentId }: Item): void {
-    this.#last = { deviceId, activatedAt, contentId }
-    if (used !== undefined) this.#applied.set(key, { time: used.first, came: this.#clock.now() })
   }
 }
 
