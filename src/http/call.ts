@@ -31,8 +31,8 @@ export interface Call<Principal = unknown, Params = unknown> {
   readonly clock: Clock
   /** The client's address, as far as it can be trusted. */
   readonly address: string | undefined
-  /** The memory that the authentication has of an earlier login on this connection. */
-  readonly connection: { login: unknown }
+  /** The same for all requests on a connection, and for nothing else. */
+  readonly connection: object
   /** Whether a reply with status 101 and a live body turns the connection into a WebSocket. */
   readonly asksForWebSocket: boolean
 

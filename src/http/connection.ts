@@ -60,8 +60,6 @@ export class Connection {
   requests = 0
   /** Lets the strangers of its server wait for their turns. */
   restStrangers: (() => void) | undefined
-  /** The memory that the authentication has of a login on it. */
-  login: unknown
   /** The answer to the newest request; it ends after all others of this connection. */
   latest: ServerResponse | undefined
   /** Bytes that have come up to the newest read, and what it has brought so far. */

@@ -40,7 +40,7 @@ interface WaitingRequest {
  */
 const TURNS_OFF = 64
 
-/** Pieces, and parts of fields, of strangers in a turn of the event loop: as many as in one read. */
+/** Pieces, and parts of fields, that strangers may bring in a turn: as many as in one read. */
 const MAX_SPENT = 11_000
 
 /** The connections that wait for a turn: a process has one event loop. */
