@@ -62,7 +62,7 @@ export interface Call<Principal = unknown, Params = unknown> {
   holdBytes(count: number, most: number): void
 
   /**
-   * Counts a body that is read as it comes, until the answer has ended; body readers do.
+   * Counts a body that is read as it comes, until it is answered; body readers do.
    *
    * @throws {HttpError} `OVERLOADED` when there are very many of one client, or of all.
    */

@@ -50,6 +50,7 @@ export class Exchange implements Call {
   #reserved = SMALL_BYTES
   #giveBack: (() => void) | undefined
   #turn: HeldTurn | undefined
+  #endStreamed: (() => void) | undefined
 
   constructor(
     request: IncomingMessage,
@@ -150,7 +151,7 @@ export class Exchange implements Call {
   }
 
   holdStreamed(): void {
-    this.connection.onEnd(this.response, this.#shared.heldBytes.reserveStreamed(this.client))
+    this.#endStreamed ??= this.#shared.heldBytes.reserveStreamed(this.client)
   }
 
   async waitForMemory(isWhole = false): Promise<void> {
@@ -160,6 +161,7 @@ export class Exchange implements Call {
 
   endTurn(): void {
     this.#turn?.release()
+    this.#endStreamed?.()
   }
 
   /** Gives back what it holds: nothing that was read is needed any more, nor sent back. */

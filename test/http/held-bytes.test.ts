@@ -193,6 +193,44 @@ describe('bodies that are read as they come', () => {
     await turnOfEvents()
     assert.ok(clock.pending < 10, `${clock.pending} timers`)
   })
+
+  it('are counted no longer than their requests, also where a client has left before', async (t) => {
+    const events = new EventEmitter()
+    const late = route(
+      'PUT',
+      '/late',
+      async (call) => {
+        events.emit('here')
+        await once(call.signal, 'abort')
+        await skipBody(call, MIB).catch(() => undefined)
+        setImmediate(() => events.emit('answered'))
+        return text('to nobody')
+      },
+      { maxBody: MIB },
+    )
+    const upload = route(
+      'PUT',
+      '/upload',
+      async (call) => {
+        await skipBody(call, MIB)
+        return text('all')
+      },
+      { maxBody: MIB },
+    )
+    const { connect } = await serveKernel(t, { routes: [late, upload] })
+    for (let count = 0; count < 256; count++) {
+      const left = await connect()
+      const here = once(events, 'here')
+      left.send(head('PUT /late', 'Content-Length: 10'))
+      await here
+      const answered = once(events, 'answered')
+      left.socket.destroy()
+      await answered
+    }
+    const client = await connect()
+    const { status } = await client.send(`${head('PUT /upload', 'Content-Length: 1')}x`).read()
+    assert.equal(status, 200)
+  })
 })
 
 describe('a body that nobody reads yet stays in the network but for a little', () => {
