@@ -18,7 +18,7 @@ import { access } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { isAbsolute } from 'node:path'
 import { KIB, MAX_CLIPBOARD_IMAGE_BYTES, MAX_METADATA_BYTES } from '../core/limits.ts'
-import { decodeUtf8 } from '../lib/utf8.ts'
+import { decodeLatin1, decodeUtf8 } from '../lib/utf8.ts'
 import { withoutTrailing } from '../lib/without-trailing.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -186,9 +186,4 @@ export async function filesThatExist(paths: readonly string[]): Promise<CopiedCo
 function decodeText(bytes: Uint8Array, charset: Charset): string | undefined {
   if (charset !== 'latin-1' && isUtf8(bytes)) return decodeUtf8(bytes)
   return charset === 'utf-8' ? undefined : decodeLatin1(bytes)
-}
-
-/** Any bytes are valid. Not `TextDecoder`, whose `latin1` is Windows-1252. */
-function decodeLatin1(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
 }

@@ -5,7 +5,7 @@ import { MIN_TOLD_BYTES } from '../core/limits.ts'
 import { classifyMediaType, SNIFF_LENGTH } from '../core/media-type.ts'
 import { attachment } from '../http/field-values.ts'
 import type { Handler, Preparation } from '../http/call.ts'
-import { HttpError } from '../http/http-error.ts'
+import { found, HttpError } from '../http/http-error.ts'
 import { declaredLength, StreamedBody, tooLarge } from '../http/read-body.ts'
 import { empty, type Reply } from '../http/reply.ts'
 import { peek } from '../lib/read-bytes.ts'
@@ -73,7 +73,7 @@ export function blobReply(
   { item, blob, member }: Downloadable,
   { deviceId, transfers }: Taker,
 ): Reply {
-  if (blob === undefined) throw new HttpError('NOT_FOUND')
+  const bytes = found(blob)
   const name = item.dataName
   const hash = member === undefined ? [TRANSFER_HASH, item.contentHash.toUpperCase()] : []
   const tag = member === undefined ? item.contentHash : `${item.contentHash}-${member}`
@@ -88,7 +88,7 @@ export function blobReply(
       "sandbox; default-src 'none'",
       ...hash,
     ],
-    body: transfers === undefined ? blob : followed(blob, { deviceId, name }, transfers),
+    body: transfers === undefined ? bytes : followed(bytes, { deviceId, name }, transfers),
     etag: `"${tag}"`,
   }
 }

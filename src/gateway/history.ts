@@ -17,7 +17,7 @@ import {
 } from '../core/item.ts'
 import { KIB } from '../core/limits.ts'
 import type { Call, Handler } from '../http/call.ts'
-import { HttpError } from '../http/http-error.ts'
+import { found, HttpError } from '../http/http-error.ts'
 import { parseJson } from '../http/json-body.ts'
 import { readBytes, skipBody } from '../http/read-body.ts'
 import { encodedJson, json, type Reply } from '../http/reply.ts'
@@ -76,8 +76,7 @@ export function getRecordData(deps: HandlerDeps): Handler<Device, ProfileParams>
     const id = readProfileId(call.params.profileId)
     const isLenient = dialects.of(call) === 'sync'
     const candidates = [latest.current, latest.binary]
-    const stored = findItem(candidates, id, isLenient, !dialects.knowsGroups(call))
-    if (stored === undefined) throw new HttpError('NOT_FOUND')
+    const stored = found(findItem(candidates, id, isLenient, !dialects.knowsGroups(call)))
     await bindToRead(stored, call.principal, { latest, staging })
     return blobReply(stored, { deviceId: call.principal.id, transfers })
   }
@@ -89,9 +88,8 @@ export function patchRecord(deps: HandlerDeps): Handler<Device, HashParams> {
   return async (call) => {
     const id = readHash(call.params)
     await skipBody(call, maxMetadataBytes)
-    const stored = findItem([latest.current], id, dialects.of(call) === 'sync')
-    if (stored === undefined) throw new HttpError('NOT_FOUND')
-    return recordReply(stored.item, id.hash)
+    const { item } = found(findItem([latest.current], id, dialects.of(call) === 'sync'))
+    return recordReply(item, id.hash)
   }
 }
 

@@ -8,7 +8,7 @@
 import { classifyMediaType, SNIFF_LENGTH } from '../core/media-type.ts'
 import { DomainError } from '../core/domain-error.ts'
 import type { Call, Handler } from '../http/call.ts'
-import { HttpError } from '../http/http-error.ts'
+import { found, HttpError } from '../http/http-error.ts'
 import { declaredLength, StreamedBody, tooLarge } from '../http/read-body.ts'
 import { empty, type FlatHeaders, type Reply } from '../http/reply.ts'
 import { formatBooleanField, parseBooleanField, parseCountField } from '../http/field-values.ts'
@@ -253,9 +253,7 @@ function repeatAnswer(call: Call, isLast: boolean): Reply {
 }
 
 function findUpload({ staging }: UploadDeps, { principal, params }: UploadCall): PartialUpload {
-  const upload = staging.find(principal.id, params.token)
-  if (upload === undefined) throw new HttpError('NOT_FOUND')
-  return upload
+  return found(staging.find(principal.id, params.token))
 }
 
 /**

@@ -6,7 +6,7 @@
  */
 
 import { route, type Route } from '../http/call.ts'
-import { HttpError } from '../http/http-error.ts'
+import { found, HttpError } from '../http/http-error.ts'
 import { pageRoutes, withoutSlash } from '../http/page-files.ts'
 import type { Reply } from '../http/reply.ts'
 import type { TrustFile } from '../ports/trust-file.ts'
@@ -39,9 +39,7 @@ export function trustRoutes({
   trust = () => undefined,
 }: Pick<GatewayOptions, 'trust'> = {}): readonly Route<undefined>[] {
   const reply = withoutSlash<{ name?: string }>(({ request: { socket }, host, params }) => {
-    const file = trust(params.name ?? '', { isSecure: 'encrypted' in socket, host })
-    if (file === undefined) throw new HttpError('NOT_FOUND')
-    return fileReply(file)
+    return fileReply(found(trust(params.name ?? '', { isSecure: 'encrypted' in socket, host })))
   })
   return [route('GET', '/phone/trust', reply), route('GET', '/phone/trust/{name}', reply)]
 }

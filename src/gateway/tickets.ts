@@ -6,7 +6,7 @@
  */
 
 import { route, type Call, type Handler, type Route } from '../http/call.ts'
-import { HttpError } from '../http/http-error.ts'
+import { found, HttpError } from '../http/http-error.ts'
 import { json } from '../http/reply.ts'
 import { OwnTokens } from '../lib/own-tokens.ts'
 import type { Principal } from '../ports/device-registry.ts'
@@ -52,10 +52,9 @@ export class Tickets<Holder extends Principal> {
     const give: Handler<Holder> = async (call) => {
       const { principal, query } = call
       const recent = query.get('recent') ?? undefined
-      const wanted = this.#find(principal, recent)
       // One that a text has replaced may be from before its asker was paired.
       const isGone = recent === undefined && latest.current?.item.type === 'Text'
-      if (wanted === undefined || isGone) throw new HttpError('NOT_FOUND')
+      const wanted = found(isGone ? undefined : this.#find(principal, recent))
       const path = `${at}/${this.#make(principal, wanted, recent)}`
       const { mediaType, contentId } = wanted.item
       const members = await membersOf(wanted)
@@ -66,10 +65,9 @@ export class Tickets<Holder extends Principal> {
     }
     const take: Handler<Holder, { readonly ticket: string }> = async (call) => {
       const { principal, params, query } = call
-      const all = this.#find(principal, TICKET.exec(params.ticket)?.[3])
+      const all = found(this.#find(principal, TICKET.exec(params.ticket)?.[3]))
       const member = query.get('member')
-      const wanted = all && member !== null ? await memberOf(all, member) : all
-      if (wanted === undefined) throw new HttpError('NOT_FOUND')
+      const wanted = member === null ? all : found(await memberOf(all, member))
       return blobReply(wanted, { deviceId: principal.id, transfers })
     }
     return [route('POST', at, give), route('GET', `${at}/{ticket}`, take)]
@@ -86,9 +84,8 @@ export class Tickets<Holder extends Principal> {
     if (!path.startsWith(`${at}/`) || !['GET', 'HEAD'].includes(method)) return undefined
     const ticket = path.slice(at.length + 1)
     const [, id = '', expiry = '', recent] = TICKET.exec(ticket) ?? []
-    const holder = find(id)
-    const wanted = holder && this.#find(holder, recent)
-    if (holder === undefined || wanted === undefined) throw new HttpError('NOT_FOUND')
+    const holder = found(find(id))
+    const wanted = found(this.#find(holder, recent))
     const isGood = this.#tokens.isOwn(ticket, boundTo(holder, wanted))
     const isLate = Number.parseInt(expiry, 36) <= this.#ports.clock.monotonic()
     if (!isGood || isLate) throw new HttpError('NOT_FOUND')

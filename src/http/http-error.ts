@@ -122,6 +122,12 @@ export class HttpError extends Error {
   }
 }
 
+/** What was asked for. @throws {HttpError} `NOT_FOUND` when there is none. */
+export function found<Value>(value: Value | undefined): Value {
+  if (value === undefined) throw new HttpError('NOT_FOUND')
+  return value
+}
+
 /**
  * The reply that tells a client of a failure.
  *

@@ -21,6 +21,7 @@ import {
   type HeaderParameter,
   type ParameterizedValue,
 } from './field-values.ts'
+import { decodeLatin1 } from '../lib/utf8.ts'
 import { HttpError } from './http-error.ts'
 
 /** The header of a part, decoded. */
@@ -85,7 +86,7 @@ export function parsePartHeader(block: Uint8Array): PartHeader {
 
 /** The fields that matter, by their names in lower case; bytes as latin1. */
 function parseFields(block: Uint8Array): ReadonlyMap<string, string> {
-  const text = Buffer.from(block.buffer, block.byteOffset, block.length).toString('latin1')
+  const text = decodeLatin1(block)
   if (CONTROL.test(text)) throw malformed('a part has control characters in its header')
   const lines = text.replace(/\r\n([ \t])/g, '$1').split('\r\n')
   const fields = new Map<string, string>()

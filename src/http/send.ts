@@ -26,6 +26,7 @@ import {
   withoutContentHeaders,
 } from './reply.ts'
 import type { Pieces } from '../lib/long-text.ts'
+import { decodeLatin1 } from '../lib/utf8.ts'
 
 /** Up to this length, a body is joined to its header. */
 const SHORT_BYTES: number = 16 * 1024
@@ -161,7 +162,8 @@ export class Sender {
     }
     if (!exchange.hasUnreadBody) {
       const isShort = body instanceof Uint8Array && body.length <= SHORT_BYTES
-      if (isShort) response.end(asText(body), 'latin1')
+      // Node joins header and text to one write, without which a short answer costs a tenth more.
+      if (isShort) response.end(decodeLatin1(body), 'latin1')
       else response.end(body)
     } else {
       if (body === undefined || body.length === 0) response.flushHeaders()
@@ -189,11 +191,6 @@ function writeAllButLast(exchange: Exchange, { pieces, isOwn }: Pieces): Uint8Ar
   if (isOwn !== true) for (const piece of pieces) exchange.shareBytes(piece)
   for (const piece of pieces.slice(0, -1)) exchange.response.write(piece)
   return pieces.at(-1)
-}
-
-/** Node joins header and body to one write, without which a short answer costs a tenth more. */
-function asText(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
 }
 
 /** A write fails when the client has left, which is no failure of ours. */

@@ -7,6 +7,7 @@
  */
 
 import { setImmediate as turn } from 'node:timers/promises'
+import { decodeLatin1 } from '../lib/utf8.ts'
 import { HttpError } from './http-error.ts'
 
 /** Pairs of a form, empty ones included. Those of clients have a dozen. */
@@ -41,7 +42,7 @@ export async function readUrlencoded(
   visitor: PairVisitor,
   pieceBytes: number = PIECE_BYTES,
 ): Promise<void> {
-  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1')
+  const text = decodeLatin1(body)
   // Each character may be escaped.
   const longest = 3 * visitor.longestName
   let sinceTurn = 0

@@ -1,4 +1,4 @@
-/** Strict UTF-8, and JSON. No error quotes what was read: it may be a secret. @module */
+/** Strict UTF-8, latin1, and JSON. No error quotes what was read: it may be a secret. @module */
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
@@ -9,6 +9,14 @@ export function decodeUtf8(bytes: Uint8Array): string {
   } catch {
     throw new TypeError('it is not UTF-8')
   }
+}
+
+/**
+ * Decodes latin1, which any bytes are: one character for each. `TextDecoder` takes that name for
+ * Windows-1252.
+ */
+export function decodeLatin1({ buffer, byteOffset, length }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, length).toString('latin1')
 }
 
 /** The text without the byte order mark that programs of some platforms begin a file with. */
