@@ -28,6 +28,7 @@ import { HttpError, problemReply } from './http-error.ts'
 import type { Reply } from './reply.ts'
 import { Router, type Match } from './router.ts'
 import { Sender } from './send.ts'
+import { drain } from './silence.ts'
 
 /** The tables and the rules of a listener. */
 export interface ListenerOptions<Principal> {
@@ -139,6 +140,8 @@ class Kernel<Principal> {
     if (isDecisive) connection.joinPieces(request)
     // We said that we would close, or that we do not understand; the client may not count on more.
     if (connection.isClosing || connection.refusedAt !== undefined) {
+      // What lies unread when the connection is closed has it reset, with the answers on their way.
+      if (isDecisive) drain({ request, ...this.#shared }, () => {})
       return connection.leaveOut()
     }
     connection.inTurn(response, () => {

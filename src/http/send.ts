@@ -14,7 +14,7 @@ import { DownloadBlocks, pumpBlob } from './download-blocks.ts'
 import type { Connection } from './connection.ts'
 import type { Exchange } from './exchange.ts'
 import { HttpError } from './http-error.ts'
-import { drain, StallWatch } from './silence.ts'
+import { drain, linger, StallWatch } from './silence.ts'
 import {
   allHeaders,
   type BlobBody,
@@ -168,6 +168,7 @@ export class Sender {
     } else {
       if (body === undefined || body.length === 0) response.flushHeaders()
       else response.write(body)
+      linger(exchange)
       drain(exchange, () => response.end())
     }
     if (isReplaced(response)) {

@@ -159,3 +159,19 @@ export function drain(call: Pick<Call, 'request' | 'clock'>, done: () => void): 
   request.on('data', count).once('end', stop).once('close', stop).resume()
   if (request.destroyed) stop()
 }
+
+/**
+ * Has a connection that is to end after its answer wait a while for the client to end it as well:
+ * closed with bytes that nobody has read, it would be reset.
+ */
+export function linger({ request: { socket }, clock }: Pick<Call, 'request' | 'clock'>): void {
+  socket.destroySoon = (): void => {
+    socket.end()
+    socket
+      .once(
+        'close',
+        clock.after(LINGER_MS, () => socket.destroy()),
+      )
+      .resume()
+  }
+}

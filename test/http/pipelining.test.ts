@@ -236,6 +236,21 @@ describe('requests that do not wait for an answer', () => {
     assert.deepEqual(changes, [])
   })
 
+  it('lose no answer to a long body behind one that ends the connection', async (t) => {
+    const big = 'y'.repeat(MAX_BODY)
+    const { connect } = await serveKernel(t, { routes: [route('GET', '/big', () => text(big))] })
+    const client = await connect()
+    client.socket.pause()
+    const answered = finished(t, 5)
+    const body = `${head('PUT /nowhere', 'Content-Length: 4000000')}${'x'.repeat(4_000_000)}`
+    client.send(head('GET /big').repeat(4) + head('PUT /nowhere', 'Content-Length: 1') + 'x' + body)
+    await answered
+    client.socket.resume()
+    for (let index = 0; index < 4; index++) assert.equal((await client.read()).body, big)
+    assert.equal((await client.read()).status, 404)
+    assert.equal(await client.readToEnd(), '')
+  })
+
   // Encrypted, the end comes with the read that brings the last request.
   if (!isTlsSpoken()) {
     it('are answered when the client has nothing more to say, and says so', async (t) => {
@@ -320,4 +335,17 @@ function countRequests(t: TestContext, path: string): () => number {
   subscribe('http.server.request.start', onRequest)
   t.after(() => unsubscribe('http.server.request.start', onRequest))
   return () => count
+}
+
+/** Resolves when so many answers have left this program. */
+function finished(t: TestContext, count: number): Promise<void> {
+  const all = defer<void>()
+  let left = count
+  const onFinish = (): void => {
+    left -= 1
+    if (left === 0) all.resolve()
+  }
+  subscribe('http.server.response.finish', onFinish)
+  t.after(() => unsubscribe('http.server.response.finish', onFinish))
+  return all.promise
 }
