@@ -7,6 +7,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { FairQueue } from '../lib/fair-queue.ts'
+import { Shares } from '../lib/shares.ts'
 
 /**
  * Requests behind an unanswered one that may be worked on, or may have an answer that waits. Each
@@ -47,6 +48,8 @@ const MAX_SPENT = 11_000
 class ConnectionTurns {
   /** Requests that wait on them. */
   count = 0
+  /** Those on which some do. */
+  readonly waiting: Set<Pipeline> = new Set()
   readonly ready: FairQueue<Pipeline> = new FairQueue(Infinity)
   #next: NodeJS.Immediate | undefined
   #off = 0
@@ -75,6 +78,15 @@ class ConnectionTurns {
     if (this.#spent <= MAX_SPENT) return false
     this.#spent = 0
     return true
+  }
+
+  /** Ends the newest connection of whoever has most requests that wait. */
+  giveWay(): void {
+    const shares = new Shares()
+    for (const pipeline of this.waiting) shares.add(pipeline.laneOf(), pipeline.size)
+    const lane = shares.largestFirst()[0]?.[0]
+    const newest = [...this.waiting].findLast((pipeline) => pipeline.laneOf() === lane)
+    newest?.destroy()
   }
 
   #schedule(): void {
@@ -121,12 +133,7 @@ export class Pipeline {
   constructor(socket: Socket, laneOf: () => string) {
     this.laneOf = laneOf
     this.#socket = socket
-    socket.once('close', () => {
-      turns.count -= this.#waiting.length
-      this.#waiting = []
-      // It would stand there, with all that it had brought, until it is its turn.
-      turns.ready.delete(this)
-    })
+    socket.once('close', () => this.destroy())
     // The parser resumes the socket after each request, and a body when somebody reads it.
     socket.on('resume', () => {
       if (this.isResting && hasReader(socket)) socket.pause()
@@ -135,13 +142,20 @@ export class Pipeline {
     })
   }
 
+  /** Requests that wait on it. */
+  get size(): number {
+    return this.#waiting.length
+  }
+
   /**
-   * Takes a request in, and calls `serve` when its turn has come. Ends the connection when too many
-   * requests of all clients wait.
+   * Takes a request in, and calls `serve` when its turn has come. When too many requests of all
+   * clients wait, whoever has most of them loses a connection.
    *
    * @param response The answer to it.
    */
   add(response: ServerResponse, { before, awaited }: Place, serve: () => void): void {
+    // What else the read has brought that it was ended in.
+    if (this.#socket.destroyed) return
     if (this.#owed === 0 && isOpen(before)) before.once('close', () => this.#ask())
     this.#owed += 1
     response.once('close', () => {
@@ -149,13 +163,24 @@ export class Pipeline {
       this.#ask()
     })
     this.#waiting.push({ awaited, serve })
+    turns.waiting.add(this)
     turns.count += 1
-    if (turns.count > MAX_WAITING) this.#socket.destroy()
+    if (turns.count > MAX_WAITING) turns.giveWay()
     if (this.#owed === MAX_BEGUN) {
       this.#isFull = true
       this.#rest()
     }
     this.#ask()
+  }
+
+  /** Ends the connection, if it has not ended, and forgets what waits on it. */
+  destroy(): void {
+    this.#socket.destroy()
+    turns.count -= this.size
+    this.#waiting = []
+    turns.waiting.delete(this)
+    // It would stand there, with all that it had brought, until it is its turn.
+    turns.ready.delete(this)
   }
 
   /** Reads nothing more before its next turn. */
@@ -177,6 +202,7 @@ export class Pipeline {
     if (next !== undefined) {
       this.#waiting.shift()
       turns.count -= 1
+      if (this.size === 0) turns.waiting.delete(this)
       next.serve()
       this.#ask()
       return false

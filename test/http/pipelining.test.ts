@@ -8,6 +8,7 @@ import { readBytes } from '../../src/http/read-body.ts'
 import { text, type Reply, type Wire } from '../../src/http/reply.ts'
 import { defer } from '../support/defer.ts'
 import { findServer, head, serveKernel, type KernelOptions } from '../support/http-kernel.ts'
+import { RawClient } from '../support/raw-http.ts'
 import { isTlsSpoken } from '../support/secure-twin.ts'
 
 /** What one read of a socket brings, at most. */
@@ -311,6 +312,32 @@ describe('requests that do not wait for an answer', () => {
 
   // The server of the twin cannot be found by its port.
   if (!isTlsSpoken()) {
+    it('cost whoever has most of them a connection when too many wait', async (t) => {
+      const { connect, port, slow } = await serveSlowly(t)
+      const client = await connect()
+      client.send(head('GET /slow'))
+      const taken = countRequests(t, '/echo/x')
+      let ended = 0
+      let crowd = 0
+      // All but the first of each connection wait, and sixteen have begun.
+      const waiting = (): number => taken() - 15 * crowd
+      while (waiting() < 19_800) {
+        crowd += 1
+        const before = taken()
+        const one = await RawClient.connect(port, '127.0.0.1', '127.0.0.2')
+        t.after(() => one.close())
+        one.socket.on('close', () => (ended += 1))
+        const count = Math.min(1000, 19_915 - waiting())
+        one.send(head('GET /slow') + head('GET /echo/x').repeat(count))
+        while (taken() === before) await turnOfEvents()
+      }
+      client.send(head('GET /echo/x').repeat(300))
+      while (ended === 0) await turnOfEvents()
+      slow.resolve(text('slow'))
+      for (let index = 0; index < 301; index++) assert.equal((await client.read()).status, 200)
+      assert.equal(ended, 1)
+    })
+
     it('are not cut off by the time-out of idle connections while they wait', async (t) => {
       const { connect, port, slow } = await serveSlowly(t)
       findServer(port).keepAliveTimeout = 1
