@@ -14,7 +14,8 @@ import type { WatchState } from '../client/follower.ts'
 import type { LatestStamped } from '../client/latest.ts'
 import { sleep } from '../lib/clock.ts'
 import { DomainError } from '../core/domain-error.ts'
-import { believedStamp, comparePlaces, type Believes } from '../core/stamp.ts'
+import type { Item } from '../core/item.ts'
+import { believedStamp, comparePlaces, type Believes, type Place } from '../core/stamp.ts'
 import { placeOf } from '../hashing/place-of.ts'
 import { messageOf } from '../lib/describe-failure.ts'
 import { Seldom } from '../lib/seldom.ts'
@@ -148,8 +149,13 @@ export class PeerConnection {
 
   #isOutdated(move: Move): boolean {
     const { contentId } = move.kind === 'pull' ? move.document : move.stored.item
-    const wanted = [this.#deps.latest.current?.item, this.#remote]
-    return !wanted.some((item) => item?.contentId === contentId)
+    const { latest, circleTime } = this.#deps
+    const item = latest.current?.item
+    const { here, there } = placesOf(item, this.#remote, circleTime.believes)
+    const order = comparePlaces(there, here)
+    // A film on its way that came before must not hold up what is later, on either side.
+    const wanted = [order <= 0 ? item : undefined, order >= 0 ? this.#remote : undefined]
+    return !wanted.some((each) => each?.contentId === contentId)
   }
 
   #run(move: Move, signal: AbortSignal): Promise<void> {
@@ -220,12 +226,23 @@ function planMove(
 ): Move | undefined {
   if (document?.contentId === undefined) return stored && { kind: 'push', stored }
   if (stored === undefined) return { kind: 'pull', document }
-  const { item } = stored
-  const here = placeOf(item, item.contentHash, believes)
-  const there = placeOf(document, document.hash, believes)
+  const { here, there } = placesOf(stored.item, document, believes)
   const order = comparePlaces(there, here)
   if (order > 0) return { kind: 'pull', document }
   if (order === 0) return undefined
-  const isAlike = there.rank === here.rank
+  const isAlike = there?.rank === here?.rank
   return isAlike && document.stamp === undefined ? undefined : { kind: 'push', stored }
+}
+
+/** The places of the items of both sides, where there are some. */
+function placesOf(
+  item: Item | undefined,
+  document: LatestStamped | undefined,
+  believes: Believes,
+): { readonly here: Place | undefined; readonly there: Place | undefined } {
+  const isThere = document?.contentId !== undefined
+  return {
+    here: item && placeOf(item, item.contentHash, believes),
+    there: isThere ? placeOf(document, document.hash, believes) : undefined,
+  }
 }

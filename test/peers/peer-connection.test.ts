@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { describe, it, type TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { MIB } from '../../src/core/limits.ts'
@@ -15,6 +16,7 @@ import { MemoryPeerStore } from '../support/memory-peer-store.ts'
 import { startProxy } from './support/counting-proxy.ts'
 import { TALK_BYTES } from './support/topology.ts'
 import { listen } from '../support/listen.ts'
+import { Mailbox } from '../support/mailbox.ts'
 
 const DOCUMENT = {
   type: 'File',
@@ -66,6 +68,56 @@ async function startSlowPair(t: TestContext) {
   return { url, member, blobs, seen, pulls, ended, cleanedUp }
 }
 
+const NO_ITEM = { type: 'Text', text: '', hasData: false, size: 0, hash: '', dataName: '' }
+
+/** A daemon where no file comes through, in neither direction. */
+class StuckMember {
+  readonly pushed: Mailbox<Readonly<Record<string, unknown>>> = new Mailbox()
+  readonly #stuck = defer<void>()
+  readonly #streams = new Set<ServerResponse>()
+  url = ''
+  #document: object = {}
+
+  static async start(t: TestContext, document: object): Promise<StuckMember> {
+    const member = new StuckMember()
+    member.#document = document
+    const server = createServer((request, response) => void member.#answer(request, response))
+    member.url = `http://127.0.0.1:${await listen(t, server)}`
+    return member
+  }
+
+  /** Resolves once a file is on its way. */
+  get stuck(): Promise<void> {
+    return this.#stuck.promise
+  }
+
+  has(document: object): void {
+    this.#document = document
+    for (const stream of this.#streams) stream.write('event: update\ndata: {}\n\n')
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method, url = '' } = request
+    if (url === '/api/sse/clipboard') {
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' })
+      response.write('event: hello\ndata: {}\n\n')
+      this.#streams.add(response)
+    } else if (url.startsWith('/file/')) {
+      if (method === 'GET') response.writeHead(200, { 'Content-Length': 100 }).write('half of it')
+      this.#stuck.resolve()
+    } else if (method === 'GET') response.end(JSON.stringify(this.#document))
+    else {
+      const document = JSON.parse(await text(request))
+      if (document.hasData) {
+        response.writeHead(404, { 'Content-Type': 'application/json' })
+        return void response.end(JSON.stringify({ code: 'NOTHING_STAGED' }))
+      }
+      response.end(JSON.stringify({ contentId: DOCUMENT.contentId }))
+      this.pushed.put(document)
+    }
+  }
+}
+
 describe('a link', () => {
   it('leaves one name of a file that has two with one stamp, and moves no bytes for it', async (t) => {
     const bytes = randomBytes(MIB)
@@ -93,6 +145,30 @@ describe('a link', () => {
       await Promise.all([first, second].map((member) => member.has('afterwards')))
       assert.ok(wire.bytes < TALK_BYTES, `${wire.bytes} bytes`)
     }
+  })
+
+  it('brings what was copied later there, while a film comes from there', async (t) => {
+    const other = await StuckMember.start(t, { ...DOCUMENT, stampedAt: 1 })
+    const member = await startMember(t, 1)
+    connectTo(t, member, other)
+    await other.stuck
+    await member.copy('later')
+    assert.equal((await other.pushed.next())['text'], 'later')
+  })
+
+  it('gets what was copied later there, while a film goes there', async (t) => {
+    const other = await StuckMember.start(t, NO_ITEM)
+    const member = await startMember(t, 1)
+    const blob = await member.blobs.receive(only(randomBytes(MIB)), { maxBytes: MIB })
+    const bytes = { kind: 'received', blob, mediaType: 'video/mp4' } as const
+    const stamp = { at: 1, member: 'm_00000000000000ff' }
+    const origin = { kind: 'peer', stamp, deviceId: undefined } as const
+    const film = { type: 'File', text: 'film.mp4', dataName: 'film.mp4', hash: '' } as const
+    await member.inbound.apply({ origin, ...film, bytes })
+    connectTo(t, member, other)
+    await other.stuck
+    other.has({ ...DOCUMENT, type: 'Text', text: 'later', hasData: false, dataName: '' })
+    await member.has('later')
   })
 
   it('that is closed has ended what it received, and kept none of it', async (t) => {
