@@ -122,6 +122,11 @@ export class HttpError extends Error {
   }
 }
 
+/** JSON, or a form, that cannot be understood. @param detail What of it. */
+export function badBody(detail: string): HttpError {
+  return new HttpError('BAD_BODY', detail)
+}
+
 /** What was asked for. @throws {HttpError} `NOT_FOUND` when there is none. */
 export function found<Value>(value: Value | undefined): Value {
   if (value === undefined) throw new HttpError('NOT_FOUND')

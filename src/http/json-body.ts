@@ -8,7 +8,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
-import { HttpError } from './http-error.ts'
+import { badBody } from './http-error.ts'
 
 /** Forty times what any body here has: that of a batch. They take 5 MiB. */
 const MAX_VALUES = 20_000
@@ -86,7 +86,7 @@ export class JsonScan {
     this.#isEscape = isEscape
     // A value has one text, and a key at most: what has more is no JSON.
     if (count > this.#most || this.longTexts.length > 2 * this.#most) {
-      throw new HttpError('BAD_BODY', `more than ${this.#most} values`)
+      throw badBody(`more than ${this.#most} values`)
     }
   }
 
@@ -210,6 +210,6 @@ function parse(bytes: Uint8Array): unknown {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch {
     // Without a `cause`: the message of a SyntaxError quotes the body.
-    throw new HttpError('BAD_BODY', 'not JSON in UTF-8')
+    throw badBody('not JSON in UTF-8')
   }
 }

@@ -8,7 +8,7 @@
 
 import { setImmediate as turn } from 'node:timers/promises'
 import { decodeLatin1 } from '../lib/utf8.ts'
-import { HttpError } from './http-error.ts'
+import { badBody } from './http-error.ts'
 
 /** Pairs of a form, empty ones included. Those of clients have a dozen. */
 const MAX_PAIRS = 1000
@@ -47,7 +47,7 @@ export async function readUrlencoded(
   const longest = 3 * visitor.longestName
   let sinceTurn = 0
   for (let start = 0, pairs = 1; start < text.length; pairs++) {
-    if (pairs > MAX_PAIRS) throw new HttpError('BAD_BODY', 'more than 1,000 pairs')
+    if (pairs > MAX_PAIRS) throw badBody('more than 1,000 pairs')
     const found = text.indexOf('&', start)
     const end = found === -1 ? text.length : found
     const equals = text.slice(start, Math.min(end, start + longest + 1)).indexOf('=')
@@ -88,7 +88,7 @@ async function decodePieces(pieces: Iterable<Uint8Array>): Promise<string> {
     return text + decoder.decode()
   } catch {
     // A TypeError that knows nothing but this.
-    throw new HttpError('BAD_BODY', 'a field is not UTF-8')
+    throw badBody('a field is not UTF-8')
   }
 }
 

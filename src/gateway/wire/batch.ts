@@ -2,7 +2,7 @@
 
 import { isBatchId } from '../../core/item.ts'
 import { MAX_BATCH_UPLOADS } from '../../core/limits.ts'
-import { HttpError } from '../../http/http-error.ts'
+import { badBody, HttpError } from '../../http/http-error.ts'
 import type { BatchBytes } from '../../ports/inbound-pipeline.ts'
 import type { BatchMember } from '../../ports/staging-area.ts'
 
@@ -39,7 +39,7 @@ export function findMember(headers: NodeJS.Dict<string | string[]>): BatchMember
  */
 export function readBatch(batch: unknown, members: unknown): BatchBytes {
   if (typeof batch !== 'string' || !isBatchId(batch)) {
-    throw new HttpError('BAD_BODY', '"batch" must be 32 hex digits')
+    throw badBody('"batch" must be 32 hex digits')
   }
   const isList = Array.isArray(members) && members.length > 0
   const numbers = isList && members.length <= MAX_BATCH_UPLOADS ? members.filter(isNumber) : []
@@ -47,7 +47,7 @@ export function readBatch(batch: unknown, members: unknown): BatchBytes {
     return { kind: 'batch', batch, numbers }
   }
   const detail = `"members" must be different numbers from 1 to ${MAX_BATCH_UPLOADS}`
-  throw new HttpError('BAD_BODY', detail)
+  throw badBody(detail)
 }
 
 function isNumber(value: unknown): value is number {

@@ -5,7 +5,7 @@
 
 import { isHash, type Item, type ItemType, MAX_HASH_LENGTH } from '../../core/item.ts'
 import { isStamp, type Stamp } from '../../core/stamp.ts'
-import { HttpError } from '../../http/http-error.ts'
+import { badBody } from '../../http/http-error.ts'
 import type { Dialect } from '../../ports/device-registry.ts'
 import type { BatchBytes } from '../../ports/inbound-pipeline.ts'
 import { readBatch } from './batch.ts'
@@ -81,7 +81,7 @@ export function decodeDocument(body: unknown, dialect: Dialect): ClipboardDocume
   const type = toItemType(fieldOf(fields, 'type', 'string', dialect === 'sync' ? '' : 'Text'))
   // An empty text that was sent on purpose says so; see `clipboard-pipeline.ts`.
   if (![...DESCRIPTION, ...BATCH].some((name) => fields.has(name.toLowerCase()))) {
-    throw new HttpError('BAD_BODY', 'nothing known but a "type"')
+    throw badBody('nothing known but a "type"')
   }
   // Hints that nobody acts on are checked all the same: a wrong type means a confused client.
   fieldOf(fields, 'size', 'number', undefined)
@@ -96,7 +96,7 @@ export function decodeDocument(body: unknown, dialect: Dialect): ClipboardDocume
   const isOfBatch = BATCH.some((name) => fields.has(name))
   const batch = isOfBatch ? readBatch(fields.get('batch'), fields.get('members')) : undefined
   if (batch !== undefined && (type === 'Text' || (type !== 'Group' && batch.numbers.length > 1))) {
-    throw new HttpError('BAD_BODY', 'several "members" become a Group')
+    throw badBody('several "members" become a Group')
   }
   const hash = fieldOf(fields, 'hash', 'string', isOldHash ? clipboard : '')
   return {
@@ -147,7 +147,7 @@ function readStamp(fields: ReadonlyMap<string, unknown>): Stamp | undefined {
   if (at === undefined && member === undefined) return undefined
   const stamp = { at, member }
   if (isStamp(stamp)) return stamp
-  throw new HttpError('BAD_BODY', '"stampedAt" and "stampedBy" are not a stamp')
+  throw badBody('"stampedAt" and "stampedBy" are not a stamp')
 }
 
 /**

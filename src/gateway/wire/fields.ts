@@ -8,7 +8,7 @@
  */
 
 import { isDataName, ITEM_TYPES, type ItemType, parseItemType } from '../../core/item.ts'
-import { HttpError } from '../../http/http-error.ts'
+import { badBody, HttpError } from '../../http/http-error.ts'
 
 /** Fields under their lower-case names. */
 export type Fields<Value = unknown> = ReadonlyMap<string, Value>
@@ -56,7 +56,7 @@ interface FieldKinds {
  */
 export function pickFields(body: unknown, names: readonly string[]): Fields {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw new HttpError('BAD_BODY', 'expected a JSON object')
+    throw badBody('expected a JSON object')
   }
   const picker = new FieldPicker<unknown>(names)
   // Keys first: a hostile body has hundreds of thousands, whose values nobody needs.
@@ -82,7 +82,7 @@ export function fieldOf<Kind extends keyof FieldKinds, Fallback>(
   const value = fields.get(name.toLowerCase())
   if (value === undefined) return fallback
   if (typeof value !== kind) {
-    throw new HttpError('BAD_BODY', `"${name}" must be a ${kind}`)
+    throw badBody(`"${name}" must be a ${kind}`)
   }
   // Proven by the line above; TypeScript cannot relate a `typeof` string to Kind.
   return value as FieldKinds[Kind]
@@ -96,7 +96,7 @@ export function fieldOf<Kind extends keyof FieldKinds, Fallback>(
 export function toItemType(name: string): ItemType {
   const type = parseItemType(name)
   if (type !== undefined) return type
-  throw new HttpError('BAD_BODY', `"type" must be one of ${ITEM_TYPES.join(', ')}`)
+  throw badBody(`"type" must be one of ${ITEM_TYPES.join(', ')}`)
 }
 
 /** Checks a data name, which may be empty. @throws {HttpError} `BAD_NAME`. */

@@ -13,7 +13,7 @@ import {
   parseItemType,
 } from '../../core/item.ts'
 import { MIB } from '../../core/limits.ts'
-import { HttpError } from '../../http/http-error.ts'
+import { badBody } from '../../http/http-error.ts'
 import { containsWord } from '../../lib/search-text.ts'
 import { toDataName, toItemType, type Fields } from './fields.ts'
 
@@ -144,7 +144,7 @@ export function decodeHistoryForm(fields: Fields<string>): HistoryForm {
     parseMoment(field('lastModified')),
   ]
   if (hash === '' || hash.length > MAX_HASH_LENGTH) {
-    throw new HttpError('BAD_BODY', '"hash" is missing, or too long to be one')
+    throw badBody('"hash" is missing, or too long to be one')
   }
   return {
     type,
