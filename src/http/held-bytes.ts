@@ -28,8 +28,6 @@ const MAX_HELD_BY_ONE: number = 16 * 1024 * 1024
 /** Bodies that are read as they come: each takes some 256 KiB, however long it is. */
 const MAX_STREAMED = 512
 
-const MAX_STREAMED_BY_ONE = 256
-
 /** Bytes that answers share, but for the newest, which are there whether they are read or not. */
 const MAX_SHARED_BYTES: number = 16 * 1024 * 1024
 
@@ -54,13 +52,13 @@ export class HeldBytes {
 
   /**
    * Counts a body that is read as it comes, apart from the others: an upload that takes hours keeps
-   * no document away.
+   * no document away. One client may have as many as are left for the others.
    *
    * @returns As {@link reserve}.
    * @throws {HttpError} `OVERLOADED`.
    */
   reserveStreamed(client: string): () => void {
-    return take(this.#streamed, client, 1, [MAX_STREAMED_BY_ONE, MAX_STREAMED])
+    return take(this.#streamed, client, 1, [MAX_STREAMED - this.#streamed.total, MAX_STREAMED])
   }
 
   /**

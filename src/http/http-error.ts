@@ -127,7 +127,7 @@ export function badBody(detail: string): HttpError {
   return new HttpError('BAD_BODY', detail)
 }
 
-/** What was asked for. @throws {HttpError} `NOT_FOUND` when there is none. */
+/** Returns a thing that was asked for. @throws {HttpError} `NOT_FOUND` when there is none. */
 export function found<Value>(value: Value | undefined): Value {
   if (value === undefined) throw new HttpError('NOT_FOUND')
   return value

@@ -140,7 +140,7 @@ class Kernel<Principal> {
     if (isDecisive) connection.joinPieces(request)
     // We said that we would close, or that we do not understand; the client may not count on more.
     if (connection.isClosing || connection.refusedAt !== undefined) {
-      // What lies unread when the connection is closed has it reset, with the answers on their way.
+      // Unread when the connection is closed, it would reset that, with the answers on their way.
       if (isDecisive) drain({ request, ...this.#shared }, () => {})
       return connection.leaveOut()
     }

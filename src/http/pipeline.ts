@@ -154,7 +154,7 @@ export class Pipeline {
    * @param response The answer to it.
    */
   add(response: ServerResponse, { before, awaited }: Place, serve: () => void): void {
-    // What else the read has brought that it was ended in.
+    // Ended by a request before this one, which the same read has brought.
     if (this.#socket.destroyed) return
     if (this.#owed === 0 && isOpen(before)) before.once('close', () => this.#ask())
     this.#owed += 1
