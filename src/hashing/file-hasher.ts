@@ -1,8 +1,8 @@
 /**
  * Hashes files while they are written, or read: SHA-256 on this thread, where it is native code,
- * and BLAKE3 in one worker for all of them, so that the two run side by side. Long texts, which are
+ * and BLAKE3 in one worker for all of ours, so that the two run side by side. Long texts, which are
  * there as a whole, are hashed by the worker alone. The worker is there while something comes that
- * is not small.
+ * is not small. A file of the user has one of its own, which stands still with its share.
  *
  * Also computes what an item is known by, from bytes in memory or from digests.
  * @module
@@ -24,6 +24,7 @@ import type { ItemType } from '../core/item.ts'
 import { MIB } from '../core/limits.ts'
 import { perClock, systemClock, type Clock } from '../lib/clock.ts'
 import { ownFile, packageFile } from '../lib/program-files.ts'
+import type { Look } from '../lib/user-files.ts'
 
 interface FileHasherOptions {
   /** Measures how long the worker waits for another file; that of the machine unless given. */
@@ -54,8 +55,10 @@ export class FileHasher {
     return this.#shared.isRunning
   }
 
-  start(file: FileHandle): FileHash {
-    return new FileHash(file, () => this.#shared.startJob(file.fd))
+  /** @param look How a file of the user is read, which may take for ever. */
+  start(file: FileHandle, look?: Look): FileHash {
+    const startJob = () => this.#shared.startJob(file.fd, look !== undefined)
+    return new FileHash(file, startJob, look)
   }
 
   /**
@@ -114,13 +117,15 @@ class SharedThread {
     return thread.digestsOf(bytes).finally(() => this.#endJob(thread))
   }
 
-  startJob(fd: number): Blake3Job {
-    const thread = this.#holdThread()
+  /** @param isAlone Whether nobody else uses its thread. */
+  startJob(fd: number, isAlone: boolean): Blake3Job {
+    const thread = isAlone ? this.#startThread() : this.#holdThread()
     const job = thread.start(fd)
+    const end = () => (isAlone ? thread.close() : this.#endJob(thread))
     return {
       advance: job.advance,
-      digest: (end) => job.digest(end).finally(() => this.#endJob(thread)),
-      cancel: () => job.cancel().finally(() => this.#endJob(thread)),
+      digest: (length) => job.digest(length).finally(end),
+      cancel: () => job.cancel().finally(end),
     }
   }
 
@@ -170,13 +175,15 @@ class SharedThread {
 export class FileHash {
   readonly #file: FileHandle
   readonly #startJob: () => Blake3Job
+  readonly #look: Look
   readonly #sha256 = createHash('sha256')
   #size = 0
   #job: Blake3Job | undefined
 
-  constructor(file: FileHandle, startJob: () => Blake3Job) {
+  constructor(file: FileHandle, startJob: () => Blake3Job, look: Look = (read) => read()) {
     this.#file = file
     this.#startJob = startJob
+    this.#look = look
   }
 
   add(bytes: Uint8Array): void {
@@ -207,7 +214,8 @@ export class FileHash {
     const bytes = Buffer.allocUnsafeSlow(this.#size)
     for (let filled = 0; filled < bytes.length; ) {
       const left = bytes.length - filled
-      const { bytesRead } = await this.#file.read(bytes, filled, left, filled)
+      const read = () => this.#file.read(bytes, filled, left, filled)
+      const { bytesRead } = await this.#look(read)
       if (bytesRead === 0) throw new Error('Cannot hash the file: it has become shorter')
       filled += bytesRead
     }

@@ -598,6 +598,23 @@ describe('a desktop with files copied from a share that hangs', needsShare, () =
       await letGo()
     })
   }
+
+  it('takes large files while one that is copied is hashed', async (t) => {
+    const { display, daemon, phone, files } = await startBesideShare(t, 1)
+    const [hangs = ''] = files
+    await writeFile(hangs, Buffer.alloc(8 * MIB))
+    // Each thread reads a few pieces, so that more is there than a worker would be started for.
+    const fault = { calls: 'pread64', fault: `${STANDSTILL}:when=6+`, paths: files }
+    const letGo = await inject(t, daemon.ready.pid, fault)
+    await xclipCopy(t, display, `file://${hangs}\r\n`, 'text/uri-list')
+    // That which reads and that which hashes stand still, and not only while they are looked at.
+    for (let looks = 0; looks < 100; looks += 1) {
+      if (standing(daemon.ready.pid) < 2) looks = 0
+      await phone.fetch('/')
+    }
+    await phone.pushFile('File', 'large', Buffer.alloc(2 * MIB))
+    await letGo()
+  })
 })
 
 describe('a desktop whose folder of received files hangs from its start on', needsShare, () => {

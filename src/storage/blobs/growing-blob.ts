@@ -242,14 +242,15 @@ export async function hashFile(
 export async function hashBeginning(
   file: FileHandle,
   hasher: FileHasher,
-  { size, signal, look = lookAtOnce }: HashFileOptions,
+  { size, signal, look }: HashFileOptions,
 ): Promise<FileHash> {
-  const hash = hasher.start(file)
+  const hash = hasher.start(file, look)
+  const lookInTurn = look ?? lookAtOnce
   try {
     const block = Buffer.allocUnsafeSlow(Math.min(READ_BYTES, size))
     for (let position = 0; position < size; ) {
       const length = Math.min(block.length, size - position)
-      const { bytesRead } = await look(() => file.read(block, 0, length, position))
+      const { bytesRead } = await lookInTurn(() => file.read(block, 0, length, position))
       signal?.throwIfAborted()
       if (bytesRead === 0) throw gone('the file became shorter while it was read')
       hash.add(block.subarray(0, bytesRead))
