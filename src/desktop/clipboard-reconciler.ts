@@ -58,6 +58,9 @@ interface ReconcilerOptions {
 
 type KeptClipboard = Omit<SystemClipboard, 'kind'>
 
+/** One for all: programs that change the clipboard without end should cost little. */
+const OVERTAKEN = new Error('The clipboard has changed again')
+
 /** A push that should be on the clipboard. */
 interface Desired {
   /** `undefined` while a file is being saved. */
@@ -83,6 +86,8 @@ export class ClipboardReconciler {
   #writing: Written | undefined
   /** Ends when what is being read is of no interest any more; `undefined` when nothing is read. */
   #reading: AbortController | undefined
+  /** What is read next: however often the clipboard changes meanwhile, the newest alone. */
+  #next: { readonly reading: AbortController; readonly isHeldBack: boolean } | undefined
   #systemTrouble: string | undefined
   #loopTrouble: string | undefined
   #reported: string | undefined
@@ -167,7 +172,9 @@ export class ClipboardReconciler {
     const isHeldBack = this.#isHeldBack(owner)
     // While something is being written, only its content tells whose the change is.
     if (!isHeldBack || this.#writing !== undefined) {
-      void this.#reads.run(() => this.#read(reading, isHeldBack))
+      const isAwaited = this.#next !== undefined
+      this.#next = { reading, isHeldBack }
+      if (!isAwaited) void this.#reads.run(() => this.#readNext())
       return
     }
     this.#stopReading()
@@ -197,13 +204,15 @@ export class ClipboardReconciler {
   }
 
   #stopReading(): void {
-    this.#reading?.abort()
+    this.#reading?.abort(OVERTAKEN)
     this.#reading = undefined
   }
 
-  async #read(reading: AbortController, isHeldBack: boolean): Promise<void> {
+  async #readNext(): Promise<void> {
+    const { reading, isHeldBack = true } = this.#next ?? {}
+    this.#next = undefined
+    if (reading === undefined || reading.signal.aborted) return
     const { signal } = reading
-    if (signal.aborted) return
     try {
       const system = await this.#system
       const copied = await system.read(signal)
@@ -311,7 +320,7 @@ export class ClipboardReconciler {
     }
     desired.isWritten = true
     this.#options.pause.noteChange()
-    before?.abort()
+    before?.abort(OVERTAKEN)
     if (before === this.#reading) this.#reading = undefined
     this.#echoes.confirm(written)
     this.#setSystemTrouble(undefined)

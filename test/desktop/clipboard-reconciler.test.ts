@@ -184,6 +184,20 @@ describe('what comes back to the clipboard', () => {
     assert.deepEqual(await copies.next(), text('one'))
   })
 
+  it('keeps no copy waiting behind thousands that it has overtaken', async () => {
+    const { system, copies } = await open()
+    const read = system.read.bind(system)
+    const first = defer<undefined>()
+    const reads = [first.promise]
+    system.read = () => reads.shift() ?? read()
+    for (let n = 0; n < 5000; n += 1) system.copy(text(`copy ${n}`))
+    first.resolve(undefined)
+    // Steps of promises, of which each reading that waits takes some.
+    for (let step = 0; step < 100; step += 1) await undefined
+    assert.equal(copies.size, 1)
+    assert.deepEqual(await copies.next(), text('copy 4999'))
+  })
+
   it('shares no image that was overtaken while it was compared', async () => {
     const { clipboard, system, copies } = await open()
     await clipboard.offer(await offered('rgb.png'))
