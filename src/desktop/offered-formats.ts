@@ -38,7 +38,9 @@ export function offeredFormats(content: OfferedContent): readonly OfferedFormat[
       return [sameType(content.mediaType, async () => content.blob)]
     case 'files': {
       const { paths } = content
-      const asFiles = FILE_FORMATS.map(([target, format]) => textFormat(target, format(paths)))
+      const asFiles = FILE_FORMATS.map(([target, format]) =>
+        sameType(target, bytesOf(format(paths))),
+      )
       return [...asFiles, ...textFormats(paths.join('\n'))]
     }
   }
@@ -49,22 +51,19 @@ export function imageFileFormats(content: OfferedContent): readonly OfferedForma
   const file = content.kind === 'image' ? content.file : undefined
   if (file === undefined) return []
   return FILE_FORMATS.map(([target, format]) =>
-    sameType(target, async () => bytesOf(format([await file.save()]))),
+    sameType(target, async () => bytesOf(format([await file.save()]))()),
   )
 }
 
 function textFormats(text: string): readonly OfferedFormat[] {
   const targets = ['UTF8_STRING', 'text/plain;charset=utf-8', 'text/plain']
+  const bytes = bytesOf(text)
   return [
-    ...targets.map((target) => textFormat(target, text)),
+    ...targets.map((target) => sameType(target, bytes)),
     // `TEXT` leaves the encoding to the owner, which names it in the answer.
-    { ...textFormat('UTF8_STRING', text), target: 'TEXT' },
-    ...(IS_LATIN_1.test(text) ? [textFormat('STRING', text, 'latin1')] : []),
+    { ...sameType('UTF8_STRING', bytes), target: 'TEXT' },
+    ...(IS_LATIN_1.test(text) ? [sameType('STRING', bytesOf(text, 'latin1'))] : []),
   ]
-}
-
-function textFormat(target: string, text: string, encoding?: 'latin1'): OfferedFormat {
-  return sameType(target, async () => bytesOf(text, encoding))
 }
 
 /** A format whose answers have its own name as their type. */
@@ -72,8 +71,14 @@ export function sameType(target: string, bytes: OfferedFormat['bytes']): Offered
   return { target, type: target, bytes }
 }
 
-function bytesOf(text: string, encoding?: 'latin1'): OfferedBytes {
-  return bytesInMemory(Buffer.from(text, encoding))
+/** Encodes a text when somebody pastes it, once for all who do so at the same time. */
+function bytesOf(text: string, encoding?: 'latin1'): OfferedFormat['bytes'] {
+  let encoded: WeakRef<Uint8Array> | undefined
+  return async () => {
+    const bytes = encoded?.deref() ?? Buffer.from(text, encoding)
+    encoded = new WeakRef(bytes)
+    return bytesInMemory(bytes)
+  }
 }
 
 /** Reads `bytes` as those of a file are read. */

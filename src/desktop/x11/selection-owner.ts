@@ -26,6 +26,9 @@ const PAIR_BYTES = 8
 /** Longest list of a MULTIPLE request: several times as long as all that is offered. */
 const MAX_PAIRS_BYTES: number = 64 * PAIR_BYTES
 
+/** More requests at once than programs make; each may hold a block, for which there is no hurry. */
+const MAX_ANSWERS = 64
+
 /** Other types of images that are given to the server, which keeps the name of each for ever. */
 const MAX_OTHER_TYPES = 64
 
@@ -36,6 +39,7 @@ export class SelectionOwner {
   readonly #transfers: OutgoingTransfers
   readonly #otherTypes = new Set<string>()
   #offer: Offer | undefined
+  #answering = 0
 
   constructor(deps: OwnerDeps) {
     this.#connection = deps.connection
@@ -98,18 +102,21 @@ export class SelectionOwner {
       this.#offer = undefined
     }
     if (event.kind === 'requested') {
-      this.#answer(event).catch((error: unknown) => {
-        this.#logger.debug('Could not answer a paste', { reason: String(error) })
-      })
+      this.#answering += 1
+      this.#answer(event, this.#answering <= MAX_ANSWERS)
+        .catch((error: unknown) => {
+          this.#logger.debug('Could not answer a paste', { reason: String(error) })
+        })
+        .finally(() => (this.#answering -= 1))
     }
   }
 
-  async #answer(request: SelectionRequest): Promise<void> {
+  async #answer(request: SelectionRequest, mayConvert: boolean): Promise<void> {
     const connection = this.#connection
     const { requestor, selection, target, time } = request
     // Programs from before ICCCM name no property.
     const into = request.property === 0 ? target : request.property
-    const offer = this.#offerAt(selection, time)
+    const offer = mayConvert ? this.#offerAt(selection, time) : undefined
     let isDone = false
     if (offer !== undefined) {
       const isMultiple = target === connection.atom('MULTIPLE')

@@ -46,4 +46,25 @@ describe('SelectionOwner', { ...needs('Xvfb'), timeout: 60_000 }, () => {
     owner.handle({ kind: 'cleared', time: time + 1 })
     assert.equal(await other.paste('UTF8_STRING'), undefined)
   })
+
+  it('answers a crowd of requests without converting more than a person asks for', async (t) => {
+    const { other, owner } = await open(t, async (program) => program.connection.serverTime())
+    await owner.offer(TEXT)
+    const [selection, target] = [other.clipboard, await other.atom('UTF8_STRING')]
+    const names = Array.from({ length: 200 }, (_, n) => other.atom(`P${n}`))
+    for (const property of await Promise.all(names)) {
+      owner.handle({
+        kind: 'requested',
+        requestor: other.window,
+        selection,
+        target,
+        property,
+        time: 0,
+      })
+    }
+    let answers = 0
+    for (const _ of names) answers += (await other.next('converted')).property === 0 ? 0 : 1
+    assert.equal(answers, 64)
+    assert.equal(String(await other.paste('UTF8_STRING')), 'ours')
+  })
 })

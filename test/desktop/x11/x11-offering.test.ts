@@ -282,6 +282,19 @@ describe('X11Clipboard, when a program stops pasting', NEEDS, () => {
     assert.equal(accepted, 64)
   })
 
+  it('has a long text in memory once, however many paste it at once', async (t) => {
+    const { other, clipboard } = await openBoth(t)
+    const size = 4 * MIB
+    await clipboard.offer({ kind: 'text', text: 'x'.repeat(size) })
+    const target = await other.atom('UTF8_STRING')
+    const names = Array.from({ length: 60 }, (_, n) => other.atom(`P${n}`))
+    const before = process.memoryUsage().arrayBuffers
+    for (const into of await Promise.all(names)) other.connection.convertClipboard(target, into, 0)
+    for (const _ of names) assert.notEqual((await other.next('converted')).property, 0)
+    const grown = process.memoryUsage().arrayBuffers - before
+    assert.ok(grown < 10 * size, `${grown} bytes`)
+  })
+
   it('closes an image as often as it opens it, also for requests at the same moment', async (t) => {
     const { other, clipboard } = await openBoth(t)
     const { blob } = watched(randomBytes(MIB))
