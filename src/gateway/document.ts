@@ -114,6 +114,7 @@ export function putDocument(deps: HandlerDeps, path: Dialect): Handler<Principal
       path,
     )
     const { type, dataName, hash } = document
+    const { id } = call.principal
     dialects.noteKeys(call, usesOldKeys)
     const isInline = type === 'Text' && !hasData && batch === undefined
     // Those of a Group and its archive differ, whoever hashes.
@@ -121,7 +122,7 @@ export function putDocument(deps: HandlerDeps, path: Dialect): Handler<Principal
     let bytes: InboundBytes = batch ?? { kind: 'none' }
     if (batch === undefined && !isInline) {
       // An item that came through the history may have come under another name.
-      const kept = records.find(call.principal.id, { type, hash })?.bytes
+      const kept = records.find(id, { type, hash })?.bytes
       bytes = { kind: 'staged', kept, isExact }
     }
     // A Group is looked into in a turn of its own.
@@ -138,7 +139,8 @@ export function putDocument(deps: HandlerDeps, path: Dialect): Handler<Principal
       // It may have left an upload out because it was told that the item is here.
       const isMissing = error instanceof DomainError && error.code === 'NOTHING_STAGED'
       if (isMissing && isHash(hash)) {
-        const { id } = call.principal
+        // The same holds for a record that is here without what the document means.
+        records.drop(id, { type, hash })
         const name = dataName || document.text
         const waiting = isExact ? staging.staged(id, name) : undefined
         const isForThatAlone = waiting !== undefined && waiting.knownAs === undefined

@@ -47,23 +47,26 @@ export class RememberedRecords {
     return this.#records.get(keyOf(deviceId, id))
   }
 
+  /** Forgets what a device sent under a profile id: it would have to be sent again. */
+  drop(deviceId: string, id: ProfileId): void {
+    const kept = this.find(deviceId, id)
+    if (kept === undefined) return
+    this.#records.delete(keyOf(deviceId, id))
+    this.#shares.add(deviceId, -sizeOf(kept))
+  }
+
   /** Forgets all that a device sent. */
   forget(deviceId: string): void {
-    for (const [key, kept] of this.#records) if (kept.deviceId === deviceId) this.#forget(key)
+    for (const kept of this.#records.values()) {
+      if (kept.deviceId === deviceId) this.drop(deviceId, kept.record)
+    }
   }
 
   #put(entry: Entry): void {
-    const key = keyOf(entry.deviceId, entry.record)
-    this.#forget(key)
-    this.#records.set(key, entry)
-    this.#shares.add(entry.deviceId, sizeOf(entry))
-  }
-
-  #forget(key: string): void {
-    const kept = this.#records.get(key)
-    if (kept === undefined) return
-    this.#records.delete(key)
-    this.#shares.add(kept.deviceId, -sizeOf(kept))
+    const { deviceId, record } = entry
+    this.drop(deviceId, record)
+    this.#records.set(keyOf(deviceId, record), entry)
+    this.#shares.add(deviceId, sizeOf(entry))
   }
 
   #shrink(): void {
@@ -74,13 +77,14 @@ export class RememberedRecords {
     const shorter = cut(oldest)
     // Its device may be about to ask for its newest.
     const isEnough = own.length === 1 && sizeOf(shorter) < sizeOf(oldest)
-    if (isEnough) this.#put({ ...shorter, deviceId: oldest.deviceId })
-    else this.#forget(keyOf(oldest.deviceId, oldest.record))
+    if (isEnough) this.#put(shorter)
+    else this.drop(oldest.deviceId, oldest.record)
   }
 }
 
-function cut({ record, bytes }: KeptRecord): KeptRecord {
-  return { record: { ...record, text: cutText(record.text, MAX_NAME_TEXT_BYTES) }, bytes }
+function cut<Kept extends KeptRecord>(kept: Kept): Kept {
+  const { record } = kept
+  return { ...kept, record: { ...record, text: cutText(record.text, MAX_NAME_TEXT_BYTES) } }
 }
 
 function keyOf(deviceId: string, { type, hash }: ProfileId): string {

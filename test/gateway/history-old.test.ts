@@ -386,4 +386,32 @@ describe('an old item in POST /api/history', () => {
     const { text, size, hasData } = await post(phone, urlencoded(fields, REFERENCE))
     assert.deepEqual([text, size, hasData], ['a.bin', 7, true])
   })
+
+  // Protocol: and the record is gone
+  it('is asked for with its bytes where a document could not make it current', async (t) => {
+    const { phone } = await serveGateway(t)
+    await phone.pushText('current')
+    const text = 'a long text '.repeat(1000)
+    for (const [type, dataName, content] of [
+      ['Text', 'a.txt', text],
+      ['Image', 'a.png', PNG],
+    ] as const) {
+      const hash = sha256(content)
+      const fields = { type, hash, text: type === 'Text' ? text : dataName }
+      const asks = async () =>
+        (await phone.fetch(`/api/history/${type}-${hash}`, { headers: REFERENCE })).status
+      const document = { type, hash, text: 'a long…', dataName, hasData: true }
+      const pushes = async () =>
+        (await phone.fetch('/SyncClipboard.json', put(JSON.stringify(document), REFERENCE))).status
+      // Another computer of the account has it, and posts it without a file.
+      await post(phone, urlencoded(fields, REFERENCE))
+      assert.equal(await asks(), 200)
+      assert.equal(await pushes(), 404)
+      assert.equal(await asks(), 404)
+      const parts = [...Object.entries(fields), ['data', dataName, content] as const]
+      await post(phone, form(parts, REFERENCE))
+      assert.deepEqual([await asks(), await pushes()], [200, 200])
+    }
+    assert.deepEqual(await phone.download(), PNG)
+  })
 })
