@@ -213,6 +213,15 @@ describe('files of the user', () => {
     await file.close()
   })
 
+  it('are found out when somebody writes to them before a part is sent', async (t) => {
+    const { store } = await openBlobStore(t)
+    const { path, blob } = await adopt(t, store)
+    const file = await blob.open()
+    await writeFile(path, 'jello')
+    await assert.rejects(file.read(Buffer.alloc(3), 0), { code: 'BLOB_GONE' })
+    await file.close()
+  })
+
   it('may be renamed while they are sent', async (t) => {
     const { store } = await openBlobStore(t)
     const { path, blob } = await adopt(t, store)

@@ -119,8 +119,8 @@ export class DiskBlob implements HashedBlob {
       if (bytesRead === 0) throw gone('the file has become shorter')
       at += bytesRead
     }
-    // Writing to a file of the user in place is noticed before the last bytes are handed out.
-    if (end === this.size && this.isOfUser) await this.#check(file)
+    // Writing to a file of the user in place is noticed before its bytes are handed out.
+    if (this.isOfUser) await this.#check(file)
     return Math.max(0, end - position)
   }
 }
