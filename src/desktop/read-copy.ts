@@ -17,7 +17,14 @@ import { isUtf8 } from 'node:buffer'
 import { access } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { isAbsolute } from 'node:path'
-import { KIB, MAX_CLIPBOARD_IMAGE_BYTES, MAX_METADATA_BYTES } from '../core/limits.ts'
+import {
+  KIB,
+  MAX_CLIPBOARD_IMAGE_BYTES,
+  MAX_GROUP_ENTRIES,
+  MAX_METADATA_BYTES,
+} from '../core/limits.ts'
+import { Interruption } from '../lib/semaphore.ts'
+import { turnsAt } from '../lib/user-files.ts'
 import { decodeLatin1, decodeUtf8 } from '../lib/utf8.ts'
 import { withoutTrailing } from '../lib/without-trailing.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -108,10 +115,12 @@ export interface AdapterOptions {
  * paths of files are no text then, and the picture of a text is no image.
  *
  * @throws {CopyTooLarge} When it is larger than what is shared; what `source` throws.
+ * @throws `signal.reason` when aborted while files are looked for.
  */
 export async function readCopy(
   source: CopySource,
   limits: CopyLimits,
+  signal: AbortSignal,
 ): Promise<CopiedContent | undefined> {
   const targets = await source.targets()
   if (targets.includes(SECRET_HINT) && (await isSecret(source))) return undefined
@@ -119,7 +128,7 @@ export async function readCopy(
     const isShared = limits.types.includes(step.kind)
     // Nothing comes after images: there is no need to see whether it is one.
     const found =
-      isShared || step.kind !== 'image' ? await tryStep(step, source, limits) : undefined
+      isShared || step.kind !== 'image' ? await tryStep(step, source, limits, signal) : undefined
     if (!isShared && (found !== undefined || step.kind === 'image')) {
       const size = found === undefined ? undefined : sizeOf(found)
       limits.onLeftOut?.({ kind: step.kind, size })
@@ -153,34 +162,68 @@ async function tryStep(
   step: ReadingStep,
   source: CopySource,
   limits: CopyLimits,
+  signal: AbortSignal,
 ): Promise<CopiedContent | CopyTooLarge | undefined> {
   const maxBytes = step.kind === 'image' ? limits.maxImageBytes : limits.maxTextBytes
   try {
     const bytes = await source.read(step.target, maxBytes)
-    return bytes === undefined ? undefined : await contentOf(step, bytes)
+    return bytes === undefined ? undefined : await contentOf(step, bytes, signal)
   } catch (error) {
     if (!(error instanceof CopyTooLarge)) throw error
     return new CopyTooLarge({ maxBytes, size: error.size, kind: step.kind })
   }
 }
 
-async function contentOf(step: ReadingStep, bytes: Uint8Array): Promise<CopiedContent | undefined> {
+async function contentOf(
+  step: ReadingStep,
+  bytes: Uint8Array,
+  signal: AbortSignal,
+): Promise<CopiedContent | undefined> {
   if (step.kind === 'image') {
     return bytes.length === 0 ? undefined : { kind: 'image', mediaType: step.target, bytes }
   }
   if (step.kind === 'files') {
-    return filesThatExist(parseUriList(isUtf8(bytes) ? decodeUtf8(bytes) : '', hostname()))
+    return filesThatExist(parseUriList(isUtf8(bytes) ? decodeUtf8(bytes) : '', hostname()), signal)
   }
   const text = withoutTrailing(decodeText(bytes, step.charset) ?? '', '\0')
   return text === '' ? undefined : { kind: 'text', text }
 }
 
-/** A copy of those of `paths` that are absolute and exist; `undefined` when there are none. */
-export async function filesThatExist(paths: readonly string[]): Promise<CopiedContent | undefined> {
+/**
+ * A copy of those of `paths` that are absolute and exist; `undefined` when there are none. Past the
+ * most that is shared nobody looks: whoever reads them says that they are too many.
+ *
+ * @throws `signal.reason` when aborted, also while a share that they are on does not answer.
+ */
+export async function filesThatExist(
+  paths: readonly string[],
+  signal: AbortSignal,
+): Promise<CopiedContent | undefined> {
   const absolute = paths.filter((path) => isAbsolute(path))
-  const found = await Promise.allSettled(absolute.map((path) => access(path)))
-  const existing = absolute.filter((_, index) => found[index]?.status === 'fulfilled')
-  return existing.length === 0 ? undefined : { kind: 'files', paths: existing }
+  const [first = ''] = absolute
+  const look = turnsAt(first, signal)
+  const waiting = new Interruption()
+  const stop = (): void => waiting.interrupt(signal.reason)
+  signal.addEventListener('abort', stop)
+  try {
+    const existing: string[] = []
+    for (const path of absolute.slice(0, MAX_GROUP_ENTRIES + 1)) {
+      if (await waiting.guard(look(() => isThere(path)))) existing.push(path)
+    }
+    if (existing.length === 0) return undefined
+    return { kind: 'files', paths: existing.concat(absolute.slice(MAX_GROUP_ENTRIES + 1)) }
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await access(path)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function decodeText(bytes: Uint8Array, charset: Charset): string | undefined {

@@ -11,6 +11,8 @@ import {
 import type { CopiedContent } from '../../src/ports/system-clipboard.ts'
 import fc, { forAllAsync } from '../support/property.ts'
 
+const NEVER = new AbortController().signal
+
 type Formats = Readonly<Record<string, string | Uint8Array | undefined>>
 
 /** Reads a copy offered in these formats; one that is `undefined` is refused. */
@@ -30,7 +32,7 @@ function read(
       return bytes
     },
   }
-  return readCopy(source, { ...COPY_LIMITS, ...limits })
+  return readCopy(source, { ...COPY_LIMITS, ...limits }, NEVER)
 }
 
 const latin1 = Buffer.from('gr\xfc\xdfe', 'latin1')
@@ -74,6 +76,15 @@ describe('readCopy()', () => {
       { 'text/uri-list': latin1 },
     ]
     for (const formats of nothing) assert.equal(await read(formats), undefined)
+  })
+
+  it('looks for no more files than are shared together, however long a list is', async () => {
+    const [here, missing] = [import.meta.url, 'file:///no/such/file\n'.repeat(10_001)]
+    const paths = [new URL(here).pathname, '/no/such/file']
+    const many = await read({ 'text/uri-list': `${here}\n${missing}`, UTF8_STRING: 'a' })
+    assert.deepEqual(many, { kind: 'files', paths })
+    const late = await read({ 'text/uri-list': `${missing}${here}\n`, UTF8_STRING: 'a' })
+    assert.deepEqual(late, { kind: 'text', text: 'a' })
   })
 
   it('does not read what is marked as secret, nor when the mark cannot be read', async () => {
@@ -140,7 +151,7 @@ describe('readCopy()', () => {
       targets: async () => ['UTF8_STRING', 'image/png', 'text/uri-list'],
       read: async (target, maxBytes) => void asked.push([target, maxBytes]),
     }
-    await readCopy(source, { ...COPY_LIMITS, maxTextBytes: 1, maxImageBytes: 2 })
+    await readCopy(source, { ...COPY_LIMITS, maxTextBytes: 1, maxImageBytes: 2 }, NEVER)
     assert.deepEqual(asked, [
       ['text/uri-list', 1],
       ['UTF8_STRING', 1],

@@ -564,6 +564,19 @@ describe('a desktop with files copied from a share that hangs', needsShare, () =
     await letGo()
   })
 
+  it('shares what is copied next while it cannot be seen whether they are there', async (t) => {
+    const { display, daemon, phone, files } = await startBesideShare(t, 6)
+    const fault = { calls: 'access,faccessat,faccessat2', fault: STANDSTILL, paths: files }
+    const letGo = await inject(t, daemon.ready.pid, fault)
+    const list = files.map((path) => `file://${path}\r\n`).join('')
+    await xclipCopy(t, display, list, 'text/uri-list')
+    while (standing(daemon.ready.pid) === 0) await phone.fetch('/')
+    await xclipCopy(t, display, 'copied next')
+    while ((await phone.document())['text'] !== 'copied next') continue
+    assert.equal(await UPLOAD(phone), 200)
+    await letGo()
+  })
+
   it('shares what is copied next from another folder while two ask for one file', async (t) => {
     const { display, daemon, phone, files } = await startBesideShare(t, 1)
     const [hangs = ''] = files

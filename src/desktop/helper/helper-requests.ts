@@ -85,7 +85,8 @@ export async function readHelperCopy(
     const read = await readFormat(format, change, deps)
     if (read === undefined || signal.aborted) return undefined
     change = read.change
-    const content = read.bytes === undefined ? undefined : await contentOf(format, read.bytes)
+    const content =
+      read.bytes === undefined ? undefined : await contentOf(format, read.bytes, signal)
     if (content !== undefined) return { content, change }
   }
   return { content: undefined, change }
@@ -157,12 +158,13 @@ async function readFormat(
 async function contentOf(
   format: FormatToRead,
   bytes: Uint8Array,
+  signal: AbortSignal,
 ): Promise<CopiedContent | undefined> {
   if (format.kind === 'image') {
     return bytes.length === 0 ? undefined : { kind: 'image', mediaType: format.mediaType, bytes }
   }
   const decoded = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
-  if (format.kind === 'files') return filesThatExist(parsePaths(decoded))
+  if (format.kind === 'files') return filesThatExist(parsePaths(decoded), signal)
   const text = withoutTrailing(decoded, '\0')
   return text === '' ? undefined : { kind: 'text', text }
 }

@@ -52,7 +52,7 @@ export async function pasteCopy({
     const { isSuccess, output } = await runTool('wl-paste', args, { ...options, maxBytes })
     return isSuccess ? output : undefined
   }
-  const content = await readCopy({ targets: async () => types, read }, limits)
+  const content = await readCopy({ targets: async () => types, read }, limits, options.signal)
   if (content === undefined) return undefined
   const isSame = (await listTypes(options)).join('\n') === types.join('\n')
   return isSame ? content : 'overtaken'

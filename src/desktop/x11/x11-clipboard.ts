@@ -97,7 +97,8 @@ export class X11Clipboard implements SystemClipboard {
         const list = await readTarget('TARGETS', MAX_TARGETS_BYTES)
         return list === undefined ? LEGACY_TARGETS : namesOf(list, connection)
       }
-      return readCopy({ targets, read: readTarget }, { ...COPY_LIMITS, ...this.#options.limits })
+      const limits = { ...COPY_LIMITS, ...this.#options.limits }
+      return readCopy({ targets, read: readTarget }, limits, signal)
     })
   }
 
