@@ -184,11 +184,13 @@ export class ClipboardPipeline implements InboundPipeline {
   #resolve(inbound: InboundItem, turn: OwnTurn): Promise<NewContent | undefined> {
     const { maxTextBytes = MAX_METADATA_BYTES, hashText = digestsOf } = this.#deps
     const { signal } = turn
-    const md5Of = async (blob: Blob) => {
-      await turn.guard(this.#md5.learn(blob))
+    const md5Of = async (blob: HashedBlob) => {
+      await turn.guard(this.#inTime(blob, this.#md5.learn(blob)))
       return this.#md5.find(blob)
     }
-    return resolveContent(inbound, { ...this.#deps, maxTextBytes, hashText, md5Of, signal })
+    const look = (blob: HashedBlob) =>
+      turn.guard(this.#inTime(blob, this.#deps.latest.prepare(blob)))
+    return resolveContent(inbound, { ...this.#deps, maxTextBytes, hashText, md5Of, look, signal })
   }
 
   /** The sender has no bytes, and must mean an item that is here. */
@@ -213,14 +215,15 @@ export class ClipboardPipeline implements InboundPipeline {
       // Meanwhile another item may have taken its place, so it is looked for again.
       if (blob !== undefined) {
         const look = kind === 'undecided' ? this.#md5.learn(blob) : latest.prepare(blob)
-        await turn.guard(blob.isOfUser === true ? this.#lookInTime(look) : look)
+        await turn.guard(this.#inTime(blob, look))
       }
       prepared = blob
     }
   }
 
   /** @throws {DomainError} `NOTHING_STAGED` when files of the user are gone or do not answer. */
-  async #lookInTime(look: Promise<void>): Promise<void> {
+  async #inTime({ isOfUser = false }: HashedBlob, look: Promise<void>): Promise<void> {
+    if (!isOfUser) return look
     const isThere = look.then(
       () => true,
       (error: unknown) => {

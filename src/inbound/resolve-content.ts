@@ -23,7 +23,7 @@ import { contentIdOf, nameHashOf } from '../hashing/file-hasher.ts'
 import { readWhole } from '../lib/read-bytes.ts'
 import { decodeUtf8 } from '../lib/utf8.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { Blob, BlobStore } from '../ports/blob.ts'
+import type { Blob, BlobStore, HashedBlob } from '../ports/blob.ts'
 import type { BatchBytes, InboundItem } from '../ports/inbound-pipeline.ts'
 import type { LatestItem } from '../ports/latest-item.ts'
 import type { StagingArea, TakenUpload } from '../ports/staging-area.ts'
@@ -86,7 +86,9 @@ interface ResolveDeps {
   readonly maxTextBytes: number
   readonly hashText: HashText
   /** The MD5 of bytes in lower-case hex, which takes long. */
-  readonly md5Of: (blob: Blob) => Promise<string | undefined>
+  readonly md5Of: (blob: HashedBlob) => Promise<string | undefined>
+  /** Looks at bytes that are here. @throws {DomainError} `NOTHING_STAGED` for those of the user. */
+  readonly look: (blob: HashedBlob) => Promise<void>
   /** Aborted when nobody waits for the item any more. */
   readonly signal: AbortSignal
 }
@@ -205,6 +207,7 @@ async function storedText({ hash }: InboundItem, deps: ResolveDeps): Promise<New
   const [stored] = findByContent(hash, deps.latest)
   if (stored === undefined) throw nothingStaged()
   const { item, blob } = stored
+  if (blob !== undefined) await deps.look(blob)
   const text = blob === undefined ? item.text : await readText(blob, deps.maxTextBytes)
   return textContent(text, deps)
 }
@@ -256,7 +259,8 @@ async function isMeant(
 
   const isBound = knownAs !== undefined || isExact
   const named = stored.find(({ item }) => item.dataName === dataName)?.blob
-  const isMd5 = async (of: Blob) => mayBeMd5(hash, of) && (await md5Of(of)) === hash.toLowerCase()
+  const isMd5 = async (of: HashedBlob) =>
+    mayBeMd5(hash, of) && (await md5Of(of)) === hash.toLowerCase()
   // That of bytes is needed only where something else may be meant.
   if (!isBound && named === undefined) return true
   if (await isMd5(blob)) return true

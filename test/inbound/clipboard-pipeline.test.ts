@@ -421,7 +421,7 @@ describe('a push of what is there already', () => {
 
   // Protocol: to documents also while its share hangs
   it('asks for the bytes again while the share of a copied file hangs', async (t) => {
-    const { inbound, blobs, describe, pushText, latest, clock } = await setUp(t)
+    const { inbound, blobs, stage, describe, pushText, latest, clock } = await setUp(t)
     const path = await temporaryFile(t, 'a', 'hello')
     const blob = await blobs.adopt(path, NEVER)
     const copied = { kind: 'received', blob, mediaType: 'x/y' } as const
@@ -430,14 +430,24 @@ describe('a push of what is there already', () => {
     await pushText('newer')
     const share = defer<void>()
     for (const _ of [1, 2]) void turnsAt(path)(() => share.promise)
-    for (const hash of [sha256('hello'), MD5]) {
-      const pushed = assert.rejects(describe({ ...file, hash }), { code: 'NOTHING_STAGED' })
-      const next = pushText(`behind ${hash}`)
-      while (clock.pending === 0) await turnOfEvents()
+    const stamp = { at: clock.now() + 60_000, member: 'm_0000000000000002' }
+    const origin = { kind: 'peer', deviceId: 'did_1', stamp } as const
+    for (const [upload, document] of [
+      [undefined, { ...file, hash: sha256('hello') }],
+      [undefined, { ...file, hash: MD5 }],
+      ['other', { ...file, hash: MD5 }],
+      [undefined, { type: 'Text', origin, hash: sha256('hello') }],
+    ] as const) {
+      if (upload !== undefined) await stage('a', upload)
+      const timers = clock.pending
+      const pushed = assert.rejects(describe(document), { code: 'NOTHING_STAGED' })
+      const text = `behind ${upload} ${document.type} ${document.hash}`
+      const next = pushText(text)
+      while (clock.pending === timers) await turnOfEvents()
       clock.advance(5000)
       await pushed
       await next
-      assert.equal(latest.current?.item.text, `behind ${hash}`)
+      assert.equal(latest.current?.item.text, text)
     }
     share.resolve()
     assert.equal((await describe({ ...file, hash: MD5 })).contentId, HELLO_FILE)
