@@ -2,7 +2,7 @@
  * Hashes files while they are written, or read: SHA-256 on this thread, where it is native code,
  * and BLAKE3 in one worker for all of ours, so that the two run side by side. Long texts, which are
  * there as a whole, are hashed by the worker alone. The worker is there while something comes that
- * is not small. A file of the user has one of its own, which stands still with its share.
+ * is not small. Files of the user have others, one for each that is read: it may stand still.
  *
  * Also computes what an item is known by, from bytes in memory or from digests.
  * @module
@@ -11,7 +11,6 @@
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { Worker } from 'node:worker_threads'
 import type { IHasher } from 'hash-wasm'
 import {
   type ContentId,
@@ -23,8 +22,9 @@ import {
 import type { ItemType } from '../core/item.ts'
 import { MIB } from '../core/limits.ts'
 import { perClock, systemClock, type Clock } from '../lib/clock.ts'
-import { ownFile, packageFile } from '../lib/program-files.ts'
+import { packageFile } from '../lib/program-files.ts'
 import type { Look } from '../lib/user-files.ts'
+import { type Blake3Job, Blake3Thread } from './blake3-thread.ts'
 
 interface FileHasherOptions {
   /** Measures how long the worker waits for another file; that of the machine unless given. */
@@ -41,23 +41,25 @@ const SMALL_BYTES: number = MIB
 
 /** The hashing of all files and long texts of a daemon. */
 export class FileHasher {
-  readonly #shared: SharedThread
+  readonly #ours: SharedThread
+  readonly #users: SharedThread
   /** Gone once it was called: each worker finds the same trouble. */
   onTrouble: FileHasherOptions['onTrouble']
 
   constructor({ clock = systemClock, onTrouble }: FileHasherOptions = {}) {
     this.onTrouble = onTrouble
-    this.#shared = SharedThread.join(clock, this)
+    ;[this.#ours, this.#users] = SharedThread.join(clock, this)
   }
 
   /** Whether there is a worker now. */
   get isRunning(): boolean {
-    return this.#shared.isRunning
+    return this.#ours.isRunning
   }
 
   /** @param look How a file of the user is read, which may take for ever. */
   start(file: FileHandle, look?: Look): FileHash {
-    const startJob = () => this.#shared.startJob(file.fd, look !== undefined)
+    const { fd } = file
+    const startJob = () => (look ? this.#users.startAlone(fd) : this.#ours.start(fd))
     return new FileHash(file, startJob, look)
   }
 
@@ -68,7 +70,7 @@ export class FileHasher {
    * @throws When the worker ended.
    */
   async digestsOf(bytes: Uint8Array<ArrayBuffer>): Promise<Digests> {
-    return bytes.length <= SMALL_BYTES ? digestsOf(bytes) : this.#shared.digestsOf(bytes)
+    return bytes.length <= SMALL_BYTES ? digestsOf(bytes) : this.#ours.digestsOf(bytes)
   }
 
   /**
@@ -76,13 +78,17 @@ export class FileHasher {
    * and goes on to its end otherwise.
    */
   async close(): Promise<void> {
-    await this.#shared.leave(this)
+    // One that stands still ends with its share: nobody waits for that.
+    void this.#users.leave(this)
+    await this.#ours.leave(this)
   }
 }
 
-/** The one worker that all hashers of a program have in common. */
+/** A worker that all hashers of a program have in common. */
 class SharedThread {
-  static readonly #of = perClock((clock) => new SharedThread(clock))
+  static readonly #of = perClock(
+    (clock) => [new SharedThread(clock), new SharedThread(clock)] as const,
+  )
   readonly #clock: Clock
   readonly #holders = new Set<FileHasher>()
   #thread: Blake3Thread | undefined
@@ -93,10 +99,11 @@ class SharedThread {
     this.#clock = clock
   }
 
-  static join(clock: Clock, holder: FileHasher): SharedThread {
-    const shared = SharedThread.#of(clock)
-    shared.#holders.add(holder)
-    return shared
+  /** @returns That for our files, and that for files of the user. */
+  static join(clock: Clock, holder: FileHasher): readonly [SharedThread, SharedThread] {
+    const both = SharedThread.#of(clock)
+    for (const shared of both) shared.#holders.add(holder)
+    return both
   }
 
   get isRunning(): boolean {
@@ -117,16 +124,16 @@ class SharedThread {
     return thread.digestsOf(bytes).finally(() => this.#endJob(thread))
   }
 
-  /** @param isAlone Whether nobody else uses its thread. */
-  startJob(fd: number, isAlone: boolean): Blake3Job {
-    const thread = isAlone ? this.#startThread() : this.#holdThread()
-    const job = thread.start(fd)
-    const end = () => (isAlone ? thread.close() : this.#endJob(thread))
-    return {
-      advance: job.advance,
-      digest: (length) => job.digest(length).finally(end),
-      cancel: () => job.cancel().finally(end),
-    }
+  start(fd: number): Blake3Job {
+    const thread = this.#holdThread()
+    return thread.start(fd, () => this.#endJob(thread))
+  }
+
+  /** The same, with another thread while this one is busy. */
+  startAlone(fd: number): Blake3Job {
+    if (this.#jobs === 0) return this.start(fd)
+    const thread = this.#startThread()
+    return thread.start(fd, () => thread.close())
   }
 
   #holdThread(): Blake3Thread {
@@ -220,122 +227,6 @@ export class FileHash {
       filled += bytesRead
     }
     return blake3Of(bytes)
-  }
-}
-
-/** The hashing of one file, which must stay open until one of the two endings has settled. */
-export interface Blake3Job {
-  /** Tells that the first `end` bytes can be read. */
-  advance(end: number): void
-  /** Ends the hashing: the file has `end` bytes. @returns Its BLAKE3 in lower-case hex. */
-  digest(end: number): Promise<string>
-  /** Ends the hashing without a result. */
-  cancel(): Promise<void>
-}
-
-type Ending =
-  | {
-      readonly kind: 'digest'
-      readonly job: number
-      /** A descriptor, or the bytes themselves. */
-      readonly source: number | Uint8Array
-      readonly end: number
-    }
-  | { readonly kind: 'cancel'; readonly job: number }
-
-interface Ended {
-  readonly job: number
-  /** The BLAKE3. */
-  readonly digest: string | undefined
-  /** There for bytes in memory. */
-  readonly sha256?: string | undefined
-  readonly failure: string | undefined
-}
-
-/** The worker makes few objects; by default it would keep 7 MiB of garbage before it looked. */
-const HEAP = { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 16 }
-
-/** One worker. */
-export class Blake3Thread {
-  readonly #worker: Worker
-  readonly #onEnd: () => void
-  readonly #ending = new Map<number, (ended: Ended | Error) => void>()
-  #jobs = 0
-  #failure: Error | undefined
-
-  /**
-   * @param onEnd Called when the thread cannot be used any more.
-   * @param onTrouble Called with the reason when the kernel is damaged, and `hash-wasm` hashes.
-   */
-  constructor(onEnd: () => void, onTrouble: (reason: string) => void = () => undefined) {
-    this.#onEnd = onEnd
-    const entry = ownFile('./blake3-worker.js', import.meta.url)
-    this.#worker = new Worker(entry, { resourceLimits: HEAP })
-    // A worker that does not use the kernel says why.
-    this.#worker.on('message', (message: Ended | { readonly trouble: string }) => {
-      if ('trouble' in message) onTrouble(message.trouble)
-      else {
-        this.#ending.get(message.job)?.(message)
-        this.#ending.delete(message.job)
-      }
-    })
-    this.#worker.on('error', (cause) => this.#fail(cause))
-    this.#worker.on('exit', () => this.#fail(undefined))
-  }
-
-  /** Begins to hash the file that is open as `fd`. */
-  start(fd: number): Blake3Job {
-    const job = this.#jobs
-    this.#jobs += 1
-    return {
-      advance: (end) => this.#worker.postMessage({ kind: 'advance', job, source: fd, end }),
-      digest: async (end) => {
-        const { digest, failure } = await this.#digest({ kind: 'digest', job, source: fd, end })
-        if (digest === undefined) throw new Error(`Cannot hash the file: ${failure}`)
-        return digest
-      },
-      cancel: async () => void (await this.#end({ kind: 'cancel', job })),
-    }
-  }
-
-  /** Both digests of `bytes`, which are handed over. @throws When the worker ends. */
-  async digestsOf(bytes: Uint8Array<ArrayBuffer>): Promise<Digests> {
-    const job = this.#jobs
-    this.#jobs += 1
-    const message = { kind: 'digest', job, source: bytes, end: bytes.length } as const
-    const { digest, sha256, failure } = await this.#digest(message, [bytes.buffer])
-    if (digest === undefined || sha256 === undefined) throw new Error(`Cannot hash: ${failure}`)
-    return { sha256, blake3: digest }
-  }
-
-  /** Sets whether the thread keeps the program alive. */
-  hold(isHeld: boolean): void {
-    if (isHeld) this.#worker.ref()
-    else this.#worker.unref()
-  }
-
-  async close(): Promise<void> {
-    await this.#worker.terminate()
-  }
-
-  async #digest(message: Ending, handedOver: readonly ArrayBuffer[] = []): Promise<Ended> {
-    const ended = await this.#end(message, handedOver)
-    if (ended instanceof Error) throw ended
-    return ended
-  }
-
-  #end(message: Ending, handedOver: readonly ArrayBuffer[] = []): Promise<Ended | Error> {
-    if (this.#failure !== undefined) return Promise.resolve(this.#failure)
-    this.#worker.postMessage(message, handedOver)
-    return new Promise((resolve) => this.#ending.set(message.job, resolve))
-  }
-
-  #fail(cause: unknown): void {
-    if (this.#failure !== undefined) return
-    this.#failure = new Error('Cannot hash: the worker ended', { cause })
-    for (const settle of this.#ending.values()) settle(this.#failure)
-    this.#ending.clear()
-    this.#onEnd()
   }
 }
 

@@ -170,6 +170,26 @@ describe('FileHasher', () => {
     assert.deepEqual([hasher.isRunning, clock.pending], [false, 0])
   })
 
+  it('has one worker for files of the user that come one after the other', async (t) => {
+    let started = 0
+    const onWorker = (): number => (started += 1)
+    process.on('worker', onWorker)
+    t.after(() => process.off('worker', onWorker))
+    const hasher = makeHasher(t)
+    const startTheirs = async () => hasher.start(await makeFile(t, bytes), (look) => look())
+    for (let round = 0; round < 3; round++) {
+      const hash = await startTheirs()
+      addAll(hash, bytes, MIB)
+      assert.deepEqual(await hash.finish(), await digestsOf(bytes))
+    }
+    assert.equal(started, 1)
+    const [slow, other] = [await startTheirs(), await startTheirs()]
+    for (const hash of [slow, other]) addAll(hash, bytes, MIB)
+    assert.deepEqual(await other.finish(), await digestsOf(bytes))
+    assert.deepEqual(await slow.finish(), await digestsOf(bytes))
+    assert.equal(started, 2)
+  })
+
   it('fails for a file that becomes shorter, and for that one only', async (t) => {
     const hasher = makeHasher(t)
     const hashFile = async (content: Uint8Array, kept: number): Promise<Digests> => {

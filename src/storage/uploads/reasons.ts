@@ -1,20 +1,20 @@
 /** Why uploads end: what whoever works on one is told. @module */
 
-import { DomainError } from '../../core/domain-error.ts'
+import { DomainError, type DomainErrorCode } from '../../core/domain-error.ts'
 
 /** It is not needed any more. */
 export function gone(): DomainError {
-  return new DomainError('BLOB_GONE', 'Cannot go on with the upload: it was given up')
+  return stopped('BLOB_GONE', 'it was given up')
 }
 
 /** Nothing came of it for too long. */
 export function expired(): DomainError {
-  return new DomainError('BLOB_GONE', 'Cannot go on with the upload: no bytes came for too long')
+  return stopped('BLOB_GONE', 'no bytes came for too long')
 }
 
 /** Another request goes on with it. */
 export function seized(): DomainError {
-  return new DomainError('UPLOAD_SEIZED', 'Cannot go on with the upload: another request did')
+  return stopped('UPLOAD_SEIZED', 'another request did')
 }
 
 /** Its sender was shut out. */
@@ -29,7 +29,7 @@ export function closed(): DomainError {
 
 /** Its device began too many after it. */
 export function tooMany(): DomainError {
-  return new DomainError('NO_SPACE', 'Cannot go on with the upload: its device began too many')
+  return stopped('NO_SPACE', 'its device began too many')
 }
 
 /** All room is used up, and nobody has to give way. */
@@ -41,4 +41,8 @@ export function noRoom(): DomainError {
 export function isTooMuch(error: unknown): boolean {
   if (!(error instanceof DomainError)) return false
   return error.code === 'LENGTH_EXCEEDED' || error.code === 'UPLOAD_TOO_LARGE'
+}
+
+function stopped(code: DomainErrorCode, reason: string): DomainError {
+  return new DomainError(code, `Cannot go on with the upload: ${reason}`)
 }
