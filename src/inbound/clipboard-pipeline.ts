@@ -185,11 +185,10 @@ export class ClipboardPipeline implements InboundPipeline {
     const { maxTextBytes = MAX_METADATA_BYTES, hashText = digestsOf } = this.#deps
     const { signal } = turn
     const md5Of = async (blob: HashedBlob) => {
-      await turn.guard(this.#inTime(blob, this.#md5.learn(blob)))
+      await this.#inTime(turn, blob, this.#md5.learn(blob))
       return this.#md5.find(blob)
     }
-    const look = (blob: HashedBlob) =>
-      turn.guard(this.#inTime(blob, this.#deps.latest.prepare(blob)))
+    const look = (blob: HashedBlob) => this.#inTime(turn, blob, this.#deps.latest.prepare(blob))
     return resolveContent(inbound, { ...this.#deps, maxTextBytes, hashText, md5Of, look, signal })
   }
 
@@ -215,23 +214,20 @@ export class ClipboardPipeline implements InboundPipeline {
       // Meanwhile another item may have taken its place, so it is looked for again.
       if (blob !== undefined) {
         const look = kind === 'undecided' ? this.#md5.learn(blob) : latest.prepare(blob)
-        await turn.guard(this.#inTime(blob, look))
+        await this.#inTime(turn, blob, look)
       }
       prepared = blob
     }
   }
 
   /** @throws {DomainError} `NOTHING_STAGED` when files of the user are gone or do not answer. */
-  async #inTime({ isOfUser = false }: HashedBlob, look: Promise<void>): Promise<void> {
-    if (!isOfUser) return look
-    const isThere = look.then(
-      () => true,
-      (error: unknown) => {
-        if (hasCode(error, 'BLOB_GONE')) return false
-        throw error
-      },
-    )
-    if (!(await within(this.#deps.clock, LOOK_MS, isThere, false))) throw nothingStaged()
+  async #inTime(turn: OwnTurn, { isOfUser }: HashedBlob, look: Promise<void>): Promise<void> {
+    if (!isOfUser) return turn.guard(look)
+    const seen = look.catch((error: unknown) => {
+      throw hasCode(error, 'BLOB_GONE') ? nothingStaged() : error
+    })
+    const isLate = await turn.guard(within<unknown>(this.#deps.clock, LOOK_MS, seen, true))
+    if (isLate) throw nothingStaged()
   }
 
   /** Makes the item that another member has, of bytes that are here. */

@@ -207,9 +207,9 @@ async function storedText({ hash }: InboundItem, deps: ResolveDeps): Promise<New
   const [stored] = findByContent(hash, deps.latest)
   if (stored === undefined) throw nothingStaged()
   const { item, blob } = stored
-  if (blob !== undefined) await deps.look(blob)
-  const text = blob === undefined ? item.text : await readText(blob, deps.maxTextBytes)
-  return textContent(text, deps)
+  if (!blob) return textContent(item.text, deps)
+  await deps.look(blob)
+  return textContent(await readText(blob, deps.maxTextBytes), deps)
 }
 
 async function takeUpload(
