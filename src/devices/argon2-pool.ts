@@ -17,9 +17,9 @@ import {
 } from './login-memory.ts'
 import type { Argon2Job } from './phc-string.ts'
 import { VerificationQueue, type Place } from './verification-queue.ts'
-import { Worker, type ResourceLimits } from 'node:worker_threads'
+import { Worker } from 'node:worker_threads'
 import { MemoryTurn, type MemoryHolder } from '../lib/memory-turn.ts'
-import { ownFile } from '../lib/program-files.ts'
+import { ownFile, SMALL_HEAP } from '../lib/program-files.ts'
 
 const DEFAULT_WORKERS = 1
 const DEFAULT_QUEUE = 32
@@ -175,9 +175,6 @@ function closedError(): DomainError {
 /** A worker without work ends after this time, and gives its memory back. */
 const IDLE_MS = 5_000
 
-/** A few kilobytes of program. The memory of a run lies outside of what this limits. */
-const HEAP_LIMITS: ResourceLimits = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1 }
-
 /** A job, and who asked for it. */
 interface PendingJob {
   readonly owner: Argon2Pool
@@ -277,7 +274,7 @@ class Argon2Threads implements MemoryHolder {
 
   #start(): Thread {
     // Loaders of the main thread (tsx) would cost the worker time and memory for nothing.
-    const options = { execArgv: [], resourceLimits: HEAP_LIMITS }
+    const options = { execArgv: [], resourceLimits: SMALL_HEAP }
     const worker = new Worker(ownFile('./argon2-worker.js', import.meta.url), options)
     const ended = new Promise((resolve) => worker.once('exit', resolve))
     const thread: Thread = {

@@ -2,7 +2,7 @@
 
 import { Worker } from 'node:worker_threads'
 import type { Digests } from '../core/content-id.ts'
-import { ownFile } from '../lib/program-files.ts'
+import { ownFile, SMALL_HEAP } from '../lib/program-files.ts'
 
 /** The hashing of one file, which must stay open until one of the two endings has settled. */
 export interface Blake3Job {
@@ -33,9 +33,6 @@ interface Ended {
   readonly failure: string | undefined
 }
 
-/** The worker makes few objects; by default it would keep 7 MiB of garbage before it looked. */
-const HEAP = { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 16 }
-
 /** One worker. */
 export class Blake3Thread {
   readonly #worker: Worker
@@ -51,7 +48,7 @@ export class Blake3Thread {
   constructor(onEnd: () => void, onTrouble: (reason: string) => void = () => undefined) {
     this.#onEnd = onEnd
     const entry = ownFile('./blake3-worker.js', import.meta.url)
-    this.#worker = new Worker(entry, { resourceLimits: HEAP })
+    this.#worker = new Worker(entry, { resourceLimits: SMALL_HEAP })
     // A worker that does not use the kernel says why.
     this.#worker.on('message', (message: Ended | { readonly trouble: string }) => {
       if ('trouble' in message) onTrouble(message.trouble)

@@ -7,12 +7,22 @@
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import type { ResourceLimits } from 'node:worker_threads'
 
 /** `build/build.js` names the folder for them here; in the sources each is where it is used. */
 declare const CLIPGATE_FILES: string | undefined
 
 /** The consequence, for people. */
 export const PROGRAM_GONE = 'The files of clipgate are gone or were replaced: start it again'
+
+/**
+ * For a worker that makes few objects, in MiB: by default it would keep 7 MiB of garbage before it
+ * looked. What it has outside of its heap is not limited.
+ */
+export const SMALL_HEAP: ResourceLimits = {
+  maxOldGenerationSizeMb: 16,
+  maxYoungGenerationSizeMb: 1,
+}
 
 /**
  * Whether the files are gone, as behind an upgrade: what was not loaded before cannot be loaded any

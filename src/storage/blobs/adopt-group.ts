@@ -15,7 +15,7 @@ import {
   MAX_GROUP_NAMES_LENGTH,
   MAX_UNPACKED_BYTES,
 } from '../../core/limits.ts'
-import { isProgramGone, ownFile, PROGRAM_GONE } from '../../lib/program-files.ts'
+import { isProgramGone, ownFile, PROGRAM_GONE, SMALL_HEAP } from '../../lib/program-files.ts'
 import { codeOf } from '../../lib/system-error.ts'
 import type { CopiedGroup } from '../../ports/blob.ts'
 import {
@@ -37,7 +37,7 @@ import {
 import type { UnzipAnswer, UnzipTask, ZipAnswer, ZippedFile, ZipTask } from './zip-task.ts'
 
 /** Enough for any archive within the limits; a small young part has buffers collected soon. */
-const UNZIP_HEAP = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 }
+const UNZIP_HEAP: ResourceLimits = { ...SMALL_HEAP, maxYoungGenerationSizeMb: 2 }
 
 interface AdoptGroupOptions extends WalkOptions {
   readonly keep: (bytes: Uint8Array) => Promise<DiskBlob>

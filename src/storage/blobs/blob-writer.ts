@@ -209,7 +209,7 @@ export class BlobWriter {
     pool.isSyncing = true
     this.#sync = file
       .datasync()
-      .catch((cause: unknown) => this.#fail(toDomainError(cause, 'Cannot keep the upload')))
+      .catch((cause: unknown) => this.#fail(toDomainError(cause)))
       .finally(() => {
         pool.isSyncing = false
       })
@@ -239,7 +239,7 @@ async function writeFully(
       rest = dropBytes(rest, bytesWritten)
     }
   } catch (error) {
-    throw toDomainError(error, 'Cannot keep the upload')
+    throw toDomainError(error)
   }
 }
 

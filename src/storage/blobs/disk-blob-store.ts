@@ -330,6 +330,6 @@ async function create(path: string): Promise<FileHandle> {
   try {
     return await createPrivateFile(path)
   } catch (error) {
-    throw toDomainError(error, 'Cannot keep the upload')
+    throw toDomainError(error)
   }
 }

@@ -16,9 +16,9 @@ export function isDiskFailure(error: unknown): boolean {
  * `NO_SPACE` for a system call that failed because the disk is full or takes nothing; every other
  * error as it is.
  *
- * @param action Begins the message: "Cannot keep the item".
+ * @param action Begins the message.
  */
-export function toDomainError(error: unknown, action: string): unknown {
+export function toDomainError(error: unknown, action = 'Cannot keep the upload'): unknown {
   const isFull = hasCode(error, ...FULL_DISK_CODES)
   if (!isFull && !hasCode(error, ...UNWRITABLE_CODES)) return error
   const reason = isFull ? 'no space left' : `the disk cannot be written (${codeOf(error)})`

@@ -197,7 +197,7 @@ export class UploadRecords<Fields extends UploadRecord> {
     try {
       await replaceFile(join(this.#folder, this.#fileOf(name)), text)
     } catch (error) {
-      throw toDomainError(error, 'Cannot keep the upload')
+      throw toDomainError(error)
     }
   }
 
