@@ -7,7 +7,7 @@
 import { randomBytes } from 'node:crypto'
 import { type FileHandle, open } from 'node:fs/promises'
 import { constants } from 'node:fs'
-import { DomainError } from '../../core/domain-error.ts'
+import { DomainError, type DomainErrorCode } from '../../core/domain-error.ts'
 import type { FileHash, FileHasher } from '../../hashing/file-hasher.ts'
 import type { Digests } from '../../ports/blob.ts'
 import { BlobWriter, type WriterPool } from './blob-writer.ts'
@@ -200,13 +200,11 @@ export class GrowingBlob {
 }
 
 function exceeded(length: number): DomainError {
-  const message = `Cannot keep the upload: more than ${length} bytes came`
-  return new DomainError('LENGTH_EXCEEDED', message)
+  return refused('LENGTH_EXCEEDED', `more than ${length} bytes came`)
 }
 
 function incomplete(size: number, length: number): DomainError {
-  const message = `Cannot keep the upload: ${size} of ${length} bytes came`
-  return new DomainError('UPLOAD_INCOMPLETE', message)
+  return refused('UPLOAD_INCOMPLETE', `${size} of ${length} bytes came`)
 }
 
 /** A name for a new file in `blobs/`, which nobody can guess. */
@@ -216,8 +214,11 @@ export function newBlobName(): string {
 
 /** The refusal of an upload of more than `maxBytes`. */
 export function uploadTooLarge(maxBytes: number): DomainError {
-  const message = `Cannot keep the upload: at most ${maxBytes} bytes are taken`
-  return new DomainError('UPLOAD_TOO_LARGE', message)
+  return refused('UPLOAD_TOO_LARGE', `at most ${maxBytes} bytes are taken`)
+}
+
+function refused(code: DomainErrorCode, reason: string): DomainError {
+  return new DomainError(code, `Cannot keep the upload: ${reason}`)
 }
 
 const READ_BYTES: number = MIB / 4
