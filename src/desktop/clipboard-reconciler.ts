@@ -86,7 +86,7 @@ export class ClipboardReconciler {
   #writing: Written | undefined
   /** Ends when what is being read is of no interest any more; `undefined` when nothing is read. */
   #reading: AbortController | undefined
-  /** What is read next: however often the clipboard changes meanwhile, the newest alone. */
+  /** The change that is read next: the newest alone, however many come meanwhile. */
   #next: { readonly reading: AbortController; readonly isHeldBack: boolean } | undefined
   #systemTrouble: string | undefined
   #loopTrouble: string | undefined
