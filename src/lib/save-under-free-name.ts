@@ -1,7 +1,7 @@
 /** Saves a file whole or not at all, under a name that nobody has. @module */
 
 import { randomBytes } from 'node:crypto'
-import { link, open, unlink, type FileHandle } from 'node:fs/promises'
+import { link, lstat, open, unlink, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { renameOver } from './atomic-file.ts'
 import { numberedName } from './safe-file-name.ts'
@@ -94,6 +94,18 @@ async function renameToReserved(from: string, to: string): Promise<boolean> {
     if (hasCode(error, 'EEXIST')) return false
     throw error
   }
-  await renameOver(from, to)
+  try {
+    await renameOver(from, to)
+  } catch (error) {
+    // The first error is the one that tells what happened.
+    await removeEmpty(to).catch(() => undefined)
+    throw error
+  }
   return true
+}
+
+/** Leaves alone what somebody has written meanwhile. */
+async function removeEmpty(path: string): Promise<void> {
+  const { size } = await lstat(path)
+  if (size === 0) await unlink(path)
 }

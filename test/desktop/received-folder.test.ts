@@ -411,4 +411,11 @@ describe('moveToFreeName()', () => {
     const nowhere = moveToFreeName(missing, join(path, 'b', 'a'), failWith('EPERM'))
     await assert.rejects(nowhere, { code: 'ENOENT' })
   })
+
+  it('leaves no name taken where a folder without hard links does not rename', async (t) => {
+    const path = await temporaryFolder(t)
+    const moved = moveToFreeName(join(path, 'missing'), join(path, 'a'), failWith('EPERM'))
+    await assert.rejects(moved, { code: 'ENOENT' })
+    assert.deepEqual(await readdir(path), [])
+  })
 })
