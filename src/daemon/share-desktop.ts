@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { OWNER_ID } from '../core/owner.ts'
 import { ClipboardPause, PAUSE_FILE } from '../desktop/clipboard-pause.ts'
 import { ClipboardReconciler } from '../desktop/clipboard-reconciler.ts'
+import { bytesInMemory } from '../desktop/offered-formats.ts'
 import { PatientClipboard } from '../desktop/patient-clipboard.ts'
 import type { CopyLimits } from '../desktop/read-copy.ts'
 import { ReceivedFolder } from '../desktop/received-folder.ts'
@@ -14,7 +15,13 @@ import { Subscribers } from '../lib/subscribers.ts'
 import type { Pause } from '../ports/admin.ts'
 import type { LatestItem } from '../ports/latest-item.ts'
 import type { Panel } from '../ports/panel.ts'
-import type { ClipboardEvents, ClipboardKind, SystemClipboard } from '../ports/system-clipboard.ts'
+import type {
+  ClipboardEvents,
+  ClipboardKind,
+  CopiedContent,
+  OfferedContent,
+  SystemClipboard,
+} from '../ports/system-clipboard.ts'
 import { DiskPrivateFile } from '../storage/home/own-files.ts'
 import type { Station } from '../station/open-station.ts'
 import { NOTHING_SHARED, openSystemClipboard } from './open-system-clipboard.ts'
@@ -65,6 +72,8 @@ export async function shareDesktop(
   const watchers = new Subscribers()
   pause.onChange(() => watchers.notify())
   const share = createCopySharing(station)
+  /** The last copy, until it has become current. */
+  let shared: CopiedContent | undefined
   const limits: CopyLimits = {
     types: settings.shareTypes,
     maxTextBytes: settings.maxCopiedTextBytes,
@@ -92,7 +101,15 @@ export async function shareDesktop(
       clock,
       logger,
       before: () => offerBefore(station.latest, received),
-      onCopy: (copied) => void share(copied),
+      onCopy: (copied) => {
+        shared = copied
+        void share(copied).then(() => {
+          // After the effect of that, which gets it; and else nobody needs it any more.
+          setImmediate(() => {
+            if (shared === copied) shared = undefined
+          })
+        })
+      },
       onTrouble: (message) => {
         trouble = message
         watchers.notify()
@@ -119,7 +136,7 @@ export async function shareDesktop(
   station.inbound.addEffect(async (stored, origin, { isSaved }) => {
     // Whatever is on a clipboard that is opened from now on is older.
     readAtStart = false
-    if (origin.kind === 'clipboard') return reconciler.dropWaiting()
+    if (origin.kind === 'clipboard') return reconciler.dropWaiting(shared && toOffered(shared))
     // The files that are being saved are offered, and written once.
     await reconciler.offer(received.offerOf(stored))
     if (origin.deviceId === OWNER_ID) return
@@ -165,6 +182,11 @@ async function offerBefore({ current, unsaved }: LatestItem, received: ReceivedF
   })
   // Files that were moved away since do not come back.
   return isToSave ? received.offerOf(current) : received.offerKept(current)
+}
+
+function toOffered(copied: CopiedContent): OfferedContent {
+  if (copied.kind !== 'image') return copied
+  return { kind: 'image', mediaType: copied.mediaType, blob: bytesInMemory(copied.bytes) }
 }
 
 /** The display server, where there can be several. */

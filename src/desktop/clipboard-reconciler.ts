@@ -84,6 +84,8 @@ export class ClipboardReconciler {
   /** Ends the conversion of what is desired. */
   #converting: AbortController | undefined
   #writing: Written | undefined
+  /** Whether the last write ended after a copy was read, and nobody can tell which came last. */
+  #mayBeOver = false
   /** Ends when what is being read is of no interest any more; `undefined` when nothing is read. */
   #reading: AbortController | undefined
   /** The change that is read next: the newest alone, however many come meanwhile. */
@@ -141,9 +143,15 @@ export class ClipboardReconciler {
     await this.#write(desired)
   }
 
-  /** Something else is the newest item: what has not been written yet is not to be any more. */
-  dropWaiting(): void {
-    if (this.#desired?.isWritten !== true) this.#want(undefined)
+  /**
+   * Something that was copied is the newest item: what has not been written yet is not to be any
+   * more. What was written over the copy while that was shared gives way to it.
+   */
+  async dropWaiting(copied?: OfferedContent): Promise<void> {
+    const isWritten = this.#desired?.isWritten === true
+    const isOver = isWritten || this.#mayBeOver || this.#writing !== undefined
+    if (isOver && copied !== undefined) await this.offer(copied)
+    else if (!isWritten) this.#want(undefined)
   }
 
   /** Lets go of the clipboard. Nothing is called back afterwards. */
@@ -270,7 +278,8 @@ export class ClipboardReconciler {
   /** Somebody copied something that is not shared, which must not be written over either. */
   #onNotShared(): void {
     this.#want(undefined)
-    if (this.#writing !== undefined) this.#confirm('foreign')
+    if (this.#writing === undefined) this.#mayBeOver = false
+    else this.#confirm('foreign')
   }
 
   #confirm(seen: 'ours' | 'foreign'): void {
@@ -319,6 +328,7 @@ export class ClipboardReconciler {
       this.#writing = undefined
     }
     desired.isWritten = true
+    this.#mayBeOver = desired !== this.#desired
     this.#options.pause.noteChange()
     before?.abort(OVERTAKEN)
     if (before === this.#reading) this.#reading = undefined

@@ -349,7 +349,7 @@ describe('a loop on the clipboard', () => {
     const { clock, troubles } = opened
     for (const seconds of [30, 60, 120, 240, 480, 600, 600]) {
       assert.match(await loop(opened), new RegExp(`for ${seconds} s$`))
-      opened.clipboard.dropWaiting()
+      await opened.clipboard.dropWaiting()
       clock.advance(1000 * seconds - 1)
       assert.equal(troubles.size, 0)
       clock.advance(1)
@@ -436,10 +436,44 @@ describe('what a device pushed', () => {
     const { clipboard, system } = await open()
     system.setTrouble('away')
     await assert.rejects(clipboard.offer(text('pushed')), /away/)
-    clipboard.dropWaiting()
+    await clipboard.dropWaiting()
     system.setTrouble(undefined)
     await done()
     assert.equal(system.writes.size, 0)
+  })
+
+  it('that was written over a copy gives way to that once it is the newest item', async () => {
+    const { clipboard, system, copies } = await open()
+    system.copy(text('copied'))
+    const copied = await copies.next()
+    assert.deepEqual(copied, text('copied'))
+    await clipboard.offer(text('pushed while the copy was shared'))
+    await clipboard.dropWaiting(text('copied'))
+    assert.deepEqual(system.offered, text('copied'))
+    // Nothing is written where the copy still is.
+    system.copy(text('copied next'))
+    await copies.next()
+    await clipboard.dropWaiting(text('copied next'))
+    assert.equal(system.writes.size, 2)
+  })
+
+  it('that is being written when a copy is read gives way to that, too', async () => {
+    const { clipboard, system, copies } = await open()
+    const writing = defer<void>()
+    const write = system.write.bind(system)
+    system.write = async (content) => {
+      await writing.promise
+      await write(content)
+    }
+    const pushed = clipboard.offer(text('pushed'))
+    await done()
+    system.copy(text('copied'))
+    await copies.next()
+    writing.resolve()
+    await pushed
+    assert.deepEqual(system.offered, text('pushed'))
+    await clipboard.dropWaiting(text('copied'))
+    assert.deepEqual(system.offered, text('copied'))
   })
 
   it('is offered when the clipboard is back, and not twice', async () => {
@@ -498,7 +532,7 @@ describe('what was current before the start', () => {
       [text('newer'), 0],
     )
     const { clipboard, system } = await openBefore(text('before'))
-    clipboard.dropWaiting()
+    await clipboard.dropWaiting()
     system.clear()
     await done()
     assert.equal(system.writes.size, 0)
