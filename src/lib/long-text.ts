@@ -82,15 +82,21 @@ export async function prepareText(subject: WithText, most: number = Infinity): P
   }
   const known = texts.get(subject)
   if (known !== undefined) return known.length <= most
-  const pieces: Uint8Array[] = []
-  let length = 0
-  for (const piece of encodeText(subject.text)) {
-    length += piece.length
+  let length = 2
+  for (const part of partsOf(subject.text)) {
+    length += Buffer.byteLength(JSON.stringify(part)) - 2
     if (length > most) return false
-    pieces.push(piece)
     await turn()
   }
-  texts.set(subject, Buffer.concat(pieces))
+  // In the place where it stays: pieces that are joined would take as much again.
+  const bytes = new Uint8Array(length)
+  let end = 0
+  for (const piece of encodeText(subject.text)) {
+    bytes.set(piece, end)
+    end += piece.length
+    await turn()
+  }
+  texts.set(subject, bytes)
   return true
 }
 
