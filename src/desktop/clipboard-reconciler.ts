@@ -145,13 +145,17 @@ export class ClipboardReconciler {
 
   /**
    * Something that was copied is the newest item: what has not been written yet is not to be any
-   * more. What was written over the copy while that was shared gives way to it.
+   * more. What was written over the copy while that was shared gives way to it, unless what is read
+   * just then turns out to be a newer copy.
    */
   async dropWaiting(copied?: OfferedContent): Promise<void> {
     const isWritten = this.#desired?.isWritten === true
     const isOver = isWritten || this.#mayBeOver || this.#writing !== undefined
-    if (isOver && copied !== undefined) await this.offer(copied)
-    else if (!isWritten) this.#want(undefined)
+    if (isOver && copied !== undefined && !this.#isClosed) {
+      const desired: Desired = { content: copied, isWritten: false }
+      this.#want(desired)
+      if (this.#reading === undefined) await this.#write(desired)
+    } else if (!isWritten) this.#want(undefined)
   }
 
   /** Lets go of the clipboard. Nothing is called back afterwards. */

@@ -476,6 +476,25 @@ describe('what a device pushed', () => {
     assert.deepEqual(system.offered, text('copied'))
   })
 
+  it('gives way to no older copy while a newer one is read', async () => {
+    const { clipboard, system, copies } = await open()
+    system.copy(text('copied'))
+    await copies.next()
+    await clipboard.offer(text('pushed while the copy was shared'))
+    const reading = defer<void>()
+    const read = system.read.bind(system)
+    system.read = async () => {
+      await reading.promise
+      return read()
+    }
+    system.copy(text('copied next'))
+    await done()
+    await clipboard.dropWaiting(text('copied'))
+    reading.resolve()
+    assert.deepEqual(await copies.next(), text('copied next'))
+    assert.equal(system.writes.size, 1)
+  })
+
   it('is offered when the clipboard is back, and not twice', async () => {
     const { clipboard, system } = await open()
     system.setTrouble('away')
