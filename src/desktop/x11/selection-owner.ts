@@ -12,6 +12,8 @@ import type { SelectionEvent, SelectionRequest, XConnection } from './x-connecti
 interface OfferedTarget {
   readonly type: number
   readonly bytes: () => Promise<OfferedBytes>
+  /** Pastes of it that are under way: those of a file may wait for a folder that hangs. */
+  pastes: number
 }
 
 interface Offer {
@@ -26,8 +28,8 @@ const PAIR_BYTES = 8
 /** Longest list of a MULTIPLE request: several times as long as all that is offered. */
 const MAX_PAIRS_BYTES: number = 64 * PAIR_BYTES
 
-/** More requests at once than programs make; each may hold a block, for which there is no hurry. */
-const MAX_ANSWERS = 64
+/** More pastes of a target at once than programs make; each may hold a block of it. */
+const MAX_PASTES = 64
 
 /** Other types of images that are given to the server, which keeps the name of each for ever. */
 const MAX_OTHER_TYPES = 64
@@ -39,7 +41,6 @@ export class SelectionOwner {
   readonly #transfers: OutgoingTransfers
   readonly #otherTypes = new Set<string>()
   #offer: Offer | undefined
-  #answering = 0
 
   constructor(deps: OwnerDeps) {
     this.#connection = deps.connection
@@ -59,7 +60,7 @@ export class SelectionOwner {
     const formats = [...own, ...pngFormats(content), ...imageFileFormats(content)]
     for (const { target, type, bytes } of formats) {
       const atom = await connection.internAtom(target)
-      targets.set(atom, { type: await connection.internAtom(type), bytes })
+      targets.set(atom, { type: await connection.internAtom(type), bytes, pastes: 0 })
     }
     // Not "now", which lets an older request overtake a newer one (ICCCM, 2.1).
     const time = await connection.serverTime()
@@ -102,21 +103,18 @@ export class SelectionOwner {
       this.#offer = undefined
     }
     if (event.kind === 'requested') {
-      this.#answering += 1
-      this.#answer(event, this.#answering <= MAX_ANSWERS)
-        .catch((error: unknown) => {
-          this.#logger.debug('Could not answer a paste', { reason: String(error) })
-        })
-        .finally(() => (this.#answering -= 1))
+      this.#answer(event).catch((error: unknown) => {
+        this.#logger.debug('Could not answer a paste', { reason: String(error) })
+      })
     }
   }
 
-  async #answer(request: SelectionRequest, mayConvert: boolean): Promise<void> {
+  async #answer(request: SelectionRequest): Promise<void> {
     const connection = this.#connection
     const { requestor, selection, target, time } = request
     // Programs from before ICCCM name no property.
     const into = request.property === 0 ? target : request.property
-    const offer = mayConvert ? this.#offerAt(selection, time) : undefined
+    const offer = this.#offerAt(selection, time)
     let isDone = false
     if (offer !== undefined) {
       const isMultiple = target === connection.atom('MULTIPLE')
@@ -159,7 +157,18 @@ export class SelectionOwner {
       return true
     }
     const offered = offer.targets.get(target)
-    if (offered === undefined) return false
+    if (offered === undefined || offered.pastes >= MAX_PASTES) return false
+    offered.pastes += 1
+    try {
+      await this.#paste(offered, window, property)
+    } finally {
+      offered.pastes -= 1
+    }
+    return true
+  }
+
+  async #paste(offered: OfferedTarget, window: number, property: number): Promise<void> {
+    const connection = this.#connection
     const { type } = offered
     const bytes = await offered.bytes()
     if (bytes.size > connection.blockBytes) {
@@ -169,7 +178,6 @@ export class SelectionOwner {
       if (data.length < bytes.size) throw new Error('The bytes are shorter than they were')
       await connection.changeProperty({ window, property, type, data })
     }
-    return true
   }
 
   /** Several conversions at once: pairs of target and property; what fails becomes `None`. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { systemClock as clock } from '../../../src/lib/clock.ts'
+import { bytesInMemory } from '../../../src/desktop/offered-formats.ts'
 import { SelectionOwner } from '../../../src/desktop/x11/selection-owner.ts'
 import { CaptureLogger } from '../../support/capture-logger.ts'
 import { needs } from '../../support/requirements.ts'
@@ -65,6 +66,26 @@ describe('SelectionOwner', { ...needs('Xvfb'), timeout: 60_000 }, () => {
     let answers = 0
     for (const _ of names) answers += (await other.next('converted')).property === 0 ? 0 : 1
     assert.equal(answers, 64)
+    assert.equal(String(await other.paste('UTF8_STRING')), 'ours')
+  })
+
+  it('answers what else is pasted while a crowd waits for a file in a folder that hangs', async (t) => {
+    const { other, owner } = await open(t, async (program) => program.connection.serverTime())
+    const blob = bytesInMemory(Buffer.from('a picture'))
+    const file = { path: undefined, save: () => new Promise<string>(() => undefined) }
+    await owner.offer({ kind: 'image', mediaType: 'image/png', blob, file })
+    const [selection, target] = [other.clipboard, await other.atom('text/uri-list')]
+    const request = {
+      kind: 'requested',
+      requestor: other.window,
+      selection,
+      target,
+      time: 0,
+    } as const
+    for (let count = 0; count < 100; count++) owner.handle({ ...request, property: target })
+    for (let count = 64; count < 100; count++) await other.next('converted')
+    assert.equal(String(await other.paste('image/png')), 'a picture')
+    await owner.offer(TEXT)
     assert.equal(String(await other.paste('UTF8_STRING')), 'ours')
   })
 })
