@@ -7,7 +7,7 @@ import type { Locator } from 'playwright-core'
 import { PNG } from 'pngjs'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { itemOf, openPanel, openWithPhone, type OpenPanel } from './support/panel.ts'
+import { holdRequests, itemOf, openPanel, openWithPhone, type OpenPanel } from './support/panel.ts'
 
 /** A phone is paired already. */
 const PIXEL = { devices: ['Pixel'] }
@@ -196,6 +196,18 @@ describe('sending from the panel', needs('chromium'), () => {
     panel.assertCalm()
   })
 
+  it('sends a file that is chosen while a text is on its way', async (t) => {
+    const panel = await openPanel(t)
+    const release = await holdRequests(panel.page, '**/clipboard/Sync.json')
+    await pushOf(panel).getByLabel('Text to send').fill('a text')
+    await pushOf(panel).getByRole('button', { name: 'Send', exact: true }).click()
+    const file = { name: 'a.txt', mimeType: '', buffer: Buffer.from('a file') }
+    await pushOf(panel).locator('input[type=file]').setInputFiles(file)
+    release()
+    await itemOf(panel).getByRole('heading', { name: 'a.txt' }).waitFor()
+    panel.assertCalm()
+  })
+
   it('takes nothing for sent that somebody else has answered', async (t) => {
     const { panel, phone } = await openWithPhone(t)
     const { page } = panel
@@ -218,12 +230,18 @@ describe('sending from the panel', needs('chromium'), () => {
     panel.assertCalm()
   })
 
-  it('says why something was not sent', async (t) => {
+  it('says why something was not sent, and sends what was chosen with it', async (t) => {
     const args = ['--clipboard', 'none', '--max-file-bytes', '10']
     const panel = await openPanel(t, { args })
-    const file = { name: 'long.bin', mimeType: '', buffer: Buffer.alloc(11) }
-    await pushOf(panel).locator('input[type=file]').setInputFiles(file)
-    await pushOf(panel).getByText('It was not sent: it is longer than clipgate takes.').waitFor()
+    const files = ['a.bin', 'long.bin', 'b.bin'].map((name) => {
+      return { name, mimeType: '', buffer: Buffer.alloc(name.length + 4) }
+    })
+    await pushOf(panel).locator('input[type=file]').setInputFiles(files)
+    const words = 'long.bin: It was not sent: it is longer than clipgate takes.'
+    await pushOf(panel).getByText(words, { exact: true }).waitFor()
+    await pushOf(panel).getByText('b.bin was sent.').waitFor()
+    const recent = panel.page.getByRole('region', { name: 'Recent items' })
+    await recent.getByRole('heading', { name: 'a.bin' }).waitFor()
     assert.equal(await pushOf(panel).getByText('Sending').count(), 0)
     panel.assertCalm()
   })

@@ -5,17 +5,17 @@
  */
 
 import { actionButton, announce, errorLine, perform } from './actions.ts'
-import { pushFile, pushText } from './api.ts'
+import { ApiError, pushFile, pushText } from './api.ts'
 import type { Progress } from '../shared/file-upload.ts'
 import { formatBytes } from '../shared/language.ts'
-import { button, h, section, setAttribute, setText } from '../shared/dom.ts'
+import { button, h, inOrder, section, setAttribute, setText } from '../shared/dom.ts'
 import { strings } from './strings.ts'
 
 const words = strings.push
 
 /** The part of the page that puts something on the clipboard. */
 export function createPushView() {
-  /** Files that come while something is on its way wait. */
+  /** What comes while something is on its way waits. */
   let queue = Promise.resolve()
   const errors = errorLine()
   const note = h('p', { class: 'note' })
@@ -25,7 +25,7 @@ export function createPushView() {
     'aria-label': words.label,
     placeholder: words.placeholder,
   })
-  const submit = actionButton({ label: words.submit, look: 'primary', errors, run: sendTyped })
+  const submit = button(words.submit, () => send(sendTyped), { class: 'action primary' })
   const picker = h('input', { type: 'file', hidden: true, multiple: true })
   const choose = actionButton({ label: words.files, run: () => picker.click() })
   const buttons = h('div', { class: 'buttons' }, picker, choose, submit)
@@ -91,17 +91,21 @@ export function createPushView() {
     abort = new AbortController()
     const { signal } = abort
     bar.hidden = cancel.hidden = false
-    try {
-      for (const file of files) {
+    const failures: string[] = []
+    for (const file of files) {
+      try {
         await pushFile(file, { signal, onProgress: (progress) => show(file, progress) })
         say(words.sent(file.name))
+      } catch (error) {
+        setText(note, '')
+        if (!(error instanceof ApiError)) throw error
+        if (signal.aborted) break
+        // The others may be taken all the same.
+        failures.push(`${inOrder(file.name)}: ${error.message}`)
       }
-    } catch (error) {
-      setText(note, '')
-      if (!signal.aborted) throw error
-    } finally {
-      bar.hidden = cancel.hidden = true
     }
+    bar.hidden = cancel.hidden = true
+    if (failures.length > 0) throw new ApiError(failures.join(' '), 0)
   }
 
   function show({ name, size }: File, { state, sent }: Progress) {
