@@ -29,7 +29,7 @@ import { createRandom } from './support/random.ts'
 import { startHeadless } from './support/subject.ts'
 
 /** Times that the daemon is killed somewhere. */
-const KILLS = byNight(200, { byDay: 32 })
+const KILLS = byNight(200, { byDay: 8 })
 
 const random = createRandom(SEED)
 

@@ -19,7 +19,7 @@ import { needsProc, rememberVitals } from './support/vitals.ts'
 import { type Endpoint, makeRequest } from './support/wire-requests.ts'
 
 /** `make fuzz` asks for ten thousand of everything, and gets twice as many here. */
-const FUZZ_RUNS = Number(process.env['FUZZ_RUNS'] ?? byNight(1000, { byDay: 500 }))
+const FUZZ_RUNS = Number(process.env['FUZZ_RUNS'] ?? byNight(1000, { byDay: 100 }))
 const RUNS = 2 * FUZZ_RUNS
 
 const SEED = Number(process.env['FUZZ_SEED'] ?? 20_260_131)

@@ -314,9 +314,9 @@ const NO_LOSS: Loss = { name: 'nothing lost', keepsName: () => true, fateOf: () 
 function* lossesOf(root: string, cut: number): Generator<Loss> {
   const data = join(root, 'data')
   for (const [index, fate] of FATES.entries()) {
-    yield { name: `all names, ${fate}`, keepsName: () => true, fateOf: () => fate }
-    // By day, the fates of bytes take turns where only some of the names are kept.
+    // By day, the fates of bytes take turns.
     if (!isNight && index !== cut % FATES.length) continue
+    yield { name: `all names, ${fate}`, keepsName: () => true, fateOf: () => fate }
     for (const folder of [data, join(data, 'blobs'), join(data, 'staging')]) {
       const keepsName = (path: string): boolean => join(path, '..') === folder
       yield { name: `names in ${folder}, ${fate}`, keepsName, fateOf: () => fate }

@@ -192,10 +192,12 @@ async function pushLarge(device: GreedyDevice): Promise<void> {
   client.close()
 }
 
-/** Sends it, and sees to it that it has come. */
+/** Sends it, and sees to it that it has come, or that there was no room for it. */
 async function sendSome(device: GreedyDevice, text: string): Promise<void> {
   const client = await device.connect()
-  await new Promise((resolve) => client.socket.write(text, 'latin1', resolve))
+  await new Promise((resolve) => {
+    client.socket.once('data', resolve).write(text, 'latin1', resolve)
+  })
   const other = await device.connect()
   await other.send(formatRequest(device, 'GET /')).read()
   other.close()
