@@ -34,7 +34,7 @@ for (const [version, largeMib] of isNight
       ['20', 64],
       ['22', 1024],
     ] as const)
-  : ([['22', 64]] as const)) {
+  : ([['22', 16]] as const)) {
   const options = { ...needsWine(), timeout: 280_000 }
   describe(`the life of a daemon under node.exe ${version}`, options, () => {
     let machine: WindowsMachine

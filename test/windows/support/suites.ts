@@ -28,12 +28,16 @@ const PATIENCE = ['--test-timeout', '240000']
 
 /**
  * What by day runs there of a room: what has files of its own, processes or a console. Below Wine
- * each file takes seconds to start, and what is only sent is the same everywhere.
+ * each file takes seconds to start, and what is only sent is the same everywhere. Each format of a
+ * clipboard is read by day as well, by `desktop.test.ts`.
  */
 const BY_DAY: Readonly<Record<string, RegExp>> = {
   cli: /^(?:main|own-clipboard|panel|pull-push|serve)\./,
+  'desktop/windows': /^windows-(?:contract|offering)\./,
   devices: /^(?:json-device-registry|registry-faults)\./,
-  gateway: /^(?:file|folders|history-files|resumable-upload)\./,
+  gateway: /^(?:file|resumable-upload)\./,
+  storage:
+    /^(?:copied-tree|data-directory|disk-blob-store|disk-groups|disk-latest-item|lock|partial-uploads)\./,
 }
 
 /** Tests of rooms that fail or are missing below a version of `node.exe` fail here. */
