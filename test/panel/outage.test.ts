@@ -24,6 +24,8 @@ describe('while the daemon is away, the panel', needs('chromium'), () => {
     await phone.pushText('from before')
     await page.getByText('from before', { exact: true }).waitFor()
     const add = page.getByRole('button', { name: 'Add a device' })
+    const typed = page.locator('textarea')
+    await typed.fill('half a thought')
     await add.focus()
 
     assert.equal(await daemon.stop(), 0)
@@ -40,6 +42,8 @@ describe('while the daemon is away, the panel', needs('chromium'), () => {
     await page.getByText('clipgate panel', { exact: true }).waitFor()
     assert.equal(await page.getByRole('heading', { name: 'clipgate does not answer' }).count(), 0)
     assert.equal(await page.evaluate('sessionStorage.length'), 0)
+    assert.equal(await typed.isVisible(), true)
+    assert.equal(await typed.inputValue(), 'half a thought')
     // From now on it sends nothing, whatever is done to it.
     const asked: string[] = []
     page.on('request', (request) => asked.push(new URL(request.url()).pathname))

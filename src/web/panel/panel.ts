@@ -121,6 +121,8 @@ function render() {
   setText(pill.lastElementChild ?? pill, link === 'live' && isPaused ? strings.link.paused : text)
   setAttribute(document.documentElement, 'data-link', link === 'live' && isPaused ? 'paused' : link)
   signedOut.hidden = !isSignedOut
+  // It is lost with the page otherwise.
+  if (isSignedOut && push.text.value !== '') signedOut.append(push.text)
   columns.hidden = isSignedOut || !hasState()
   newTab.hidden = isSignedOut
   loading.hidden = isSignedOut || isAway || hasState()

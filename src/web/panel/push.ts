@@ -120,7 +120,7 @@ export function createPushView() {
     announce(sentence)
   }
 
-  return { section: card }
+  return { section: card, text }
 }
 
 function carries(data: DataTransfer | null) {
