@@ -14,8 +14,7 @@ import type { WatchState } from '../client/follower.ts'
 import type { LatestStamped } from '../client/latest.ts'
 import { sleep } from '../lib/clock.ts'
 import { DomainError } from '../core/domain-error.ts'
-import type { Item } from '../core/item.ts'
-import { believedStamp, comparePlaces, type Believes, type Place } from '../core/stamp.ts'
+import { believedStamp, comparePlaces, type Believes } from '../core/stamp.ts'
 import { placeOf } from '../hashing/place-of.ts'
 import { messageOf } from '../lib/describe-failure.ts'
 import { Seldom } from '../lib/seldom.ts'
@@ -147,15 +146,11 @@ export class PeerConnection {
     return planMove(this.#deps.latest.current, this.#remote, this.#deps.circleTime.believes)
   }
 
+  /** What both sides have by now, or one has something later of, must not hold that up. */
   #isOutdated(move: Move): boolean {
-    const { contentId } = move.kind === 'pull' ? move.document : move.stored.item
     const { latest, circleTime } = this.#deps
-    const item = latest.current?.item
-    const { here, there } = placesOf(item, this.#remote, circleTime.believes)
-    const order = comparePlaces(there, here)
-    // A film on its way that came before must not hold up what is later, on either side.
-    const wanted = [order <= 0 ? item : undefined, order >= 0 ? this.#remote : undefined]
-    return !wanted.some((each) => each?.contentId === contentId)
+    const due = planMove(latest.current, this.#remote, circleTime.believes)
+    return due?.kind !== move.kind || contentIdOf(due) !== contentIdOf(move)
   }
 
   #run(move: Move, signal: AbortSignal): Promise<void> {
@@ -226,23 +221,16 @@ function planMove(
 ): Move | undefined {
   if (document?.contentId === undefined) return stored && { kind: 'push', stored }
   if (stored === undefined) return { kind: 'pull', document }
-  const { here, there } = placesOf(stored.item, document, believes)
+  const { item } = stored
+  const here = placeOf(item, item.contentHash, believes)
+  const there = placeOf(document, document.hash, believes)
   const order = comparePlaces(there, here)
   if (order > 0) return { kind: 'pull', document }
   if (order === 0) return undefined
-  const isAlike = there?.rank === here?.rank
+  const isAlike = there.rank === here.rank
   return isAlike && document.stamp === undefined ? undefined : { kind: 'push', stored }
 }
 
-/** The places of the items of both sides, where there are some. */
-function placesOf(
-  item: Item | undefined,
-  document: LatestStamped | undefined,
-  believes: Believes,
-): { readonly here: Place | undefined; readonly there: Place | undefined } {
-  const isThere = document?.contentId !== undefined
-  return {
-    here: item && placeOf(item, item.contentHash, believes),
-    there: isThere ? placeOf(document, document.hash, believes) : undefined,
-  }
+function contentIdOf(move: Move): string | undefined {
+  return move.kind === 'pull' ? move.document.contentId : move.stored.item.contentId
 }

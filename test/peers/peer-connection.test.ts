@@ -70,10 +70,37 @@ async function startSlowPair(t: TestContext) {
 
 const NO_ITEM = { type: 'Text', text: '', hasData: false, size: 0, hash: '', dataName: '' }
 
+const FILM_BYTES = randomBytes(MIB)
+
+const FILM_STAMP = { at: 1, member: 'm_00000000000000ff' }
+
+/** The film as a document of another daemon that has it. */
+const FILM = {
+  type: 'File',
+  text: 'film.mp4',
+  dataName: 'film.mp4',
+  hasData: true,
+  size: MIB,
+  hash: sha256(FILM_BYTES),
+  contentId: DOCUMENT.contentId,
+  stampedAt: FILM_STAMP.at,
+  stampedBy: FILM_STAMP.member,
+} as const
+
+/** Has a member get the film from somewhere. */
+async function getFilm(member: Awaited<ReturnType<typeof startMember>>): Promise<void> {
+  const blob = await member.blobs.receive(only(FILM_BYTES), { maxBytes: MIB })
+  const bytes = { kind: 'received', blob, mediaType: 'video/mp4' } as const
+  const origin = { kind: 'peer', stamp: FILM_STAMP, deviceId: undefined } as const
+  const { type, text, dataName } = FILM
+  await member.inbound.apply({ origin, type, text, dataName, hash: '', bytes })
+}
+
 /** A daemon where no file comes through, in neither direction. */
 class StuckMember {
   readonly pushed: Mailbox<Readonly<Record<string, unknown>>> = new Mailbox()
   readonly #stuck = defer<void>()
+  readonly #givenUp = defer<void>()
   readonly #streams = new Set<ServerResponse>()
   url = ''
   #document: object = {}
@@ -91,6 +118,11 @@ class StuckMember {
     return this.#stuck.promise
   }
 
+  /** Resolves once a file that was on its way is no more. */
+  get givenUp(): Promise<void> {
+    return this.#givenUp.promise
+  }
+
   has(document: object): void {
     this.#document = document
     for (const stream of this.#streams) stream.write('event: update\ndata: {}\n\n')
@@ -103,6 +135,8 @@ class StuckMember {
       response.write('event: hello\ndata: {}\n\n')
       this.#streams.add(response)
     } else if (url.startsWith('/file/')) {
+      request.resume()
+      response.on('close', () => this.#givenUp.resolve())
       if (method === 'GET') response.writeHead(200, { 'Content-Length': 100 }).write('half of it')
       this.#stuck.resolve()
     } else if (method === 'GET') response.end(JSON.stringify(this.#document))
@@ -159,16 +193,24 @@ describe('a link', () => {
   it('gets what was copied later there, while a film goes there', async (t) => {
     const other = await StuckMember.start(t, NO_ITEM)
     const member = await startMember(t, 1)
-    const blob = await member.blobs.receive(only(randomBytes(MIB)), { maxBytes: MIB })
-    const bytes = { kind: 'received', blob, mediaType: 'video/mp4' } as const
-    const stamp = { at: 1, member: 'm_00000000000000ff' }
-    const origin = { kind: 'peer', stamp, deviceId: undefined } as const
-    const film = { type: 'File', text: 'film.mp4', dataName: 'film.mp4', hash: '' } as const
-    await member.inbound.apply({ origin, ...film, bytes })
+    await getFilm(member)
     connectTo(t, member, other)
     await other.stuck
     other.has({ ...DOCUMENT, type: 'Text', text: 'later', hasData: false, dataName: '' })
     await member.has('later')
+  })
+
+  it('gives up a film that both sides have by now, from elsewhere', async (t) => {
+    for (const isHere of [true, false]) {
+      const other = await StuckMember.start(t, isHere ? NO_ITEM : FILM)
+      const member = await startMember(t, 1)
+      if (isHere) await getFilm(member)
+      connectTo(t, member, other)
+      await other.stuck
+      if (isHere) other.has(FILM)
+      else await getFilm(member)
+      await other.givenUp
+    }
   })
 
   it('that is closed has ended what it received, and kept none of it', async (t) => {
