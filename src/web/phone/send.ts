@@ -109,7 +109,7 @@ export function createSendView(text: string, onAway: () => void) {
       const type = picture ?? 'text/plain'
       if (!item.types.includes(type)) continue
       const blob = await item.getType(type)
-      if (picture === undefined) field.value = await blob.text()
+      if (picture === undefined) insert(await blob.text())
       else pictures.push(new File([blob], `image.${picture.slice(6)}`, { type }))
     }
     sendFiles(pictures)
@@ -117,7 +117,7 @@ export function createSendView(text: string, onAway: () => void) {
   }
 
   function offer({ text, files: shared }: { text: string; files: readonly File[] }) {
-    if (text !== '') field.value = text
+    insert(text)
     if (shared.length === 0) return
     const label = strings.sendShared(shared.length)
     const sendAll = button(label, () => {
@@ -125,6 +125,11 @@ export function createSendView(text: string, onAway: () => void) {
       sendFiles(shared)
     })
     note.before(sendAll)
+  }
+
+  /** Puts a text where a person types, and leaves what is there. */
+  function insert(text: string) {
+    field.setRangeText(text, field.selectionStart, field.selectionEnd, 'end')
   }
 
   function sendFiles(chosen: Iterable<File>) {
