@@ -36,6 +36,7 @@ describe('the phone page', needs('chromium', 'Xvfb'), () => {
     for (const [language, clock] of [
       ['en_GB', /^from Other, Feb 3, 21:05$/],
       ['de-DE@euro', /^from Other, Feb 3, 21:05$/],
+      ['no-NO-NY', /^from Other, Feb 3, 21:05$/],
       ['C', /^from Other, Feb 3, 09:05\sPM$/],
       ['', /^from Other, Feb 3, 09:05\sPM$/],
     ] as const) {

@@ -5,8 +5,9 @@ import { formatBytes as inWords } from '../../lib/format-bytes.ts'
 /** Tests read words where there is no browser. */
 const language = globalThis.navigator?.language ?? ''
 
-/** Some browsers tell the name of a locale, which is no tag: `en_GB`, `C`, `sr-RS@latin`. */
-const [tag] = /^[a-z]{2,3}(?:-[a-z\d]{1,8})*\b/i.exec(language.replaceAll('_', '-')) ?? []
+/** Some tell a locale, or an old form, which is no tag: `en_GB`, `C`, `sr-RS@latin`, `no-NO-NY`. */
+const [tag] =
+  /^[a-z]{2,3}(?:-[a-z]{4})?(?:-(?:[a-z]{2}|\d{3}))?\b/i.exec(language.replaceAll('_', '-')) ?? []
 
 /** Whether pages are in Simplified Chinese. */
 export const isChinese: boolean = /^zh/i.test(language)
