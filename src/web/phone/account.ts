@@ -24,7 +24,7 @@ let isNew = false
 export const base = location.origin + location.pathname.replace(/\/phone$/, '')
 
 /** Two daemons may stand below paths of one site. */
-const KEY = `clipgate.phone${new URL(base).pathname.replace(/\/$/, '')}`
+export const KEY: string = `clipgate.phone${new URL(base).pathname.replace(/\/$/, '')}`
 
 /**
  * Takes the credentials out of the address, where they would be seen and kept, or out of this
@@ -58,6 +58,12 @@ export function keepAccount(id = known?.id) {
 export function stored() {
   known ??= kept()
   return known
+}
+
+/** Lets go of credentials that another tab has removed. @returns Whether there are some. */
+export function isKept() {
+  if (!isNew && kept() === undefined) known = undefined
+  return stored() !== undefined
 }
 
 /** Goes on with others that this browser keeps by now. @returns Whether there are any. */

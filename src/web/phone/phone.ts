@@ -6,10 +6,11 @@
 import {
   base,
   forgetAccount,
+  isKept,
   keepAccount,
+  KEY,
   linkOf,
   pageOf,
-  stored,
   takeAccount,
   takeOthers,
 } from './account.ts'
@@ -42,8 +43,10 @@ start()
 offerInstall()
 // A code that is scanned while the page is open changes nothing but the fragment.
 window.addEventListener('hashchange', () => location.hash.length > 1 && start())
-// A camera mostly opens another tab.
-window.addEventListener('storage', () => end === undefined && stored() !== undefined && start())
+// A camera mostly opens another tab, and whoever signs out means all of them.
+window.addEventListener('storage', ({ key }) => {
+  if (key === KEY && isKept() !== (end !== undefined)) start()
+})
 
 /** An element of the page that is painted before this has run. */
 function find(selector: string) {
