@@ -46,6 +46,8 @@ export interface Item {
   readonly stamp?: Stamp | undefined
   /** Who made it current last; absent in what earlier versions kept. */
   readonly sender?: Sender | undefined
+  /** Content hashes of the last copy before it, and of what others sent since, oldest first. */
+  readonly replaced?: readonly string[] | undefined
 }
 
 /** The part of an item that readers of its document see, besides its hashes. */

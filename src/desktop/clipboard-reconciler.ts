@@ -50,8 +50,8 @@ interface ReconcilerOptions {
    * asked for once, where nothing is found there; nothing newer gives way to it.
    */
   readonly before?: () => Promise<OfferedContent | undefined>
-  /** Gets what people copy, never an echo. */
-  readonly onCopy: (copied: CopiedContent) => void
+  /** Gets what people copy, never an echo. `isFound`: it was there at the start. */
+  readonly onCopy: (copied: CopiedContent, isFound: boolean) => void
   /** Gets the worst problem, for people, whenever that changes; `undefined` when all are over. */
   readonly onTrouble: (message: string | undefined) => void
 }
@@ -81,6 +81,8 @@ export class ClipboardReconciler {
   #desired: Desired | undefined
   /** `undefined` once it was asked for, or something is newer. */
   #before: ReconcilerOptions['before'] | undefined
+  /** The same, of what was found at the start and is there still. */
+  #overFound: ReconcilerOptions['before'] | undefined
   /** Ends the conversion of what is desired. */
   #converting: AbortController | undefined
   #writing: Written | undefined
@@ -158,6 +160,11 @@ export class ClipboardReconciler {
     } else if (!isWritten) this.#want(undefined)
   }
 
+  /** Offers what was current before: what was found at the start is older, and there still. */
+  offerBefore(): void {
+    if (this.#overFound !== undefined) void this.#offerBefore(this.#overFound)
+  }
+
   /** Lets go of the clipboard. Nothing is called back afterwards. */
   async close(): Promise<void> {
     this.#isClosed = true
@@ -179,6 +186,8 @@ export class ClipboardReconciler {
       else void this.#offerBefore(this.#before)
     }
     if (owner !== 'another' && owner !== 'found') return
+    this.#overFound = undefined
+    if (owner === 'another') this.#before = undefined
     const reading = new AbortController()
     this.#reading = reading
     const isHeldBack = this.#isHeldBack(owner)
@@ -245,8 +254,12 @@ export class ClipboardReconciler {
     const echo = await this.#echoes.find(copied, signal)
     if (signal.aborted) return
     if (echo !== undefined) return this.#onEcho(echo)
+    const before = this.#before
     this.#onForeign()
-    if (!isHeldBack && !this.#options.pause.isOn) this.#onCopied(copied)
+    if (isHeldBack || this.#options.pause.isOn) return
+    this.#overFound = before
+    this.#loop.noteCopy()
+    this.#options.onCopy(copied, before !== undefined)
   }
 
   #onUnreadable(error: unknown): void {
@@ -266,11 +279,6 @@ export class ClipboardReconciler {
   #onEcho(echo: Written): void {
     this.#options.logger.debug('What was written came back', { kind: echo.kind })
     if (echo === this.#writing) this.#confirm('ours')
-  }
-
-  #onCopied(copied: CopiedContent): void {
-    this.#loop.noteCopy()
-    this.#options.onCopy(copied)
   }
 
   /** Somebody copied, and what was written last is no echo any more. */
@@ -363,6 +371,7 @@ export class ClipboardReconciler {
     this.#converting?.abort()
     this.#converting = undefined
     this.#before = undefined
+    this.#overFound = undefined
     this.#desired = desired
   }
 

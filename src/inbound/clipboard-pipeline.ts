@@ -78,6 +78,9 @@ interface Activation {
 /** A share of the user that takes longer may hang, and its sender has more to push. */
 const LOOK_MS = 5000
 
+/** More than come in the time that it takes to put one on a clipboard. */
+const MAX_REPLACED = 8
+
 /** The word for the log. */
 const MADE_CURRENT = { device: 'pushed', peer: 'received', clipboard: 'copied' } as const
 
@@ -280,10 +283,7 @@ export class ClipboardPipeline implements InboundPipeline {
     const current = latest.current?.item
     if (current !== undefined && this.#isRepetition(current, item, inbound)) {
       await this.#learnAliases(current, item.aliases)
-      return {
-        result: { contentId: current.contentId, item: latest.current?.item },
-        isStored: false,
-      }
+      return { result: this.#currentResult(), isStored: false }
     }
 
     const stamp = this.#order.stampFor(origin)
@@ -294,9 +294,12 @@ export class ClipboardPipeline implements InboundPipeline {
     }
 
     const isWanted = bytes.kind === 'batch' || item.type !== 'Image'
-    const isOfOthers = origin.kind !== 'clipboard' && blob !== undefined
-    const isToSave = this.#saves !== undefined && isWanted && isOfOthers
-    const active = { ...item, activatedAt: clock.now(), stamp, sender: toSender(origin) }
+    const isCopy = origin.kind === 'clipboard'
+    const isToSave = this.#saves !== undefined && isWanted && !isCopy && blob !== undefined
+    const { contentHash = [], replaced: earlier = [] } = (!isCopy && current) || {}
+    const replaced = earlier.concat(contentHash).slice(-MAX_REPLACED)
+    const sender: Sender = { kind: origin.kind, deviceId: deviceOf(origin) }
+    const active = { ...item, activatedAt: clock.now(), stamp, sender, replaced }
     const stored = await latest.put(active, blob, { isToSave })
     this.#lastPush = { origin, at: clock.monotonic() }
     const { contentId, activatedAt } = stored.item
@@ -371,8 +374,4 @@ function queueKeyOf(origin: Origin): string {
 
 function queueOf(deviceId: string): string {
   return `device ${deviceId}`
-}
-
-function toSender(origin: Origin): Sender {
-  return { kind: origin.kind, deviceId: deviceOf(origin) }
 }

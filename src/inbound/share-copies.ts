@@ -1,5 +1,6 @@
 /** Shares what a person copies on the desktop. @module */
 
+import { createHash } from 'node:crypto'
 import { lstat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { toDataName } from '../core/item.ts'
@@ -22,35 +23,51 @@ interface ShareCopiesDeps {
   readonly logger: Logger
 }
 
+interface SharingDeps extends ShareCopiesDeps {
+  readonly old: readonly string[]
+}
+
+const OLD = new Error('What was copied is older than what was sent since')
+
+/**
+ * Shares a copy, unless its content is one of `old`: SHA-256, lower-case hex.
+ *
+ * @returns Whether it is.
+ */
+type ShareCopy = (copied: CopiedContent, old?: readonly string[]) => Promise<boolean>
+
 /**
  * Makes a function that takes each copy as it happens. A newer copy overtakes an older one that is
  * still being read: a large file hashed for seconds must not replace what was copied since.
  */
-export function createCopySharing(deps: ShareCopiesDeps): (copied: CopiedContent) => Promise<void> {
+export function createCopySharing(deps: ShareCopiesDeps): ShareCopy {
   let newest = new AbortController()
 
-  return async (copied) => {
+  return async (copied, old = []) => {
     newest.abort()
     const mine = new AbortController()
     newest = mine
     try {
-      await shareCopy(copied, mine.signal, deps)
+      await shareCopy(copied, mine.signal, { ...deps, old })
     } catch (error) {
-      if (mine.signal.aborted) return
+      if (error === OLD) return true
+      if (mine.signal.aborted) return false
       // Messages of the system name files.
       const isOurs = error instanceof DomainError
       const reason = isOurs ? error.message : describeFailure(error).reason
       deps.logger.warn('Cannot share what was copied', { kind: copied.kind, reason })
     }
+    return false
   }
 }
 
 async function shareCopy(
   copied: CopiedContent,
   signal: AbortSignal,
-  deps: ShareCopiesDeps,
+  deps: SharingDeps,
 ): Promise<void> {
   if (copied.kind === 'text') {
+    if (deps.old.length > 0) judge(createHash('sha256').update(copied.text).digest('hex'), deps)
     await deps.inbound.apply({ ...FROM_CLIPBOARD, type: 'Text', text: copied.text })
     return
   }
@@ -73,6 +90,11 @@ async function shareCopy(
   await applyBlob({ type: 'File', dataName, blob, mediaType }, signal, deps)
 }
 
+/** @throws `OLD`. */
+function judge(sha256: string, { old }: SharingDeps): void {
+  if (old.includes(sha256)) throw OLD
+}
+
 /** Whether a folder was copied. Of a link to a folder, the content was not copied. */
 async function isFolder(path: string, signal: AbortSignal): Promise<boolean> {
   const stats = await turnsAt(path, signal)(() => lstat(path).catch(() => undefined))
@@ -83,7 +105,7 @@ async function isFolder(path: string, signal: AbortSignal): Promise<boolean> {
 async function shareGroup(
   paths: readonly string[],
   signal: AbortSignal,
-  deps: ShareCopiesDeps,
+  deps: SharingDeps,
 ): Promise<void> {
   const { blob, leftOut } = await deps.blobs.adoptGroup(paths, signal)
   const dataName = groupName(paths, deps.clock.now())
@@ -110,12 +132,13 @@ interface CopiedBlob {
 async function applyBlob(
   { type, dataName, mediaType, blob }: CopiedBlob,
   signal: AbortSignal,
-  { inbound }: ShareCopiesDeps,
+  deps: SharingDeps,
 ): Promise<void> {
   try {
     signal.throwIfAborted()
+    judge(blob.digests.sha256, deps)
     const bytes = { kind: 'received', blob, mediaType } as const
-    await inbound.apply({ ...FROM_CLIPBOARD, type, text: dataName, dataName, bytes })
+    await deps.inbound.apply({ ...FROM_CLIPBOARD, type, text: dataName, dataName, bytes })
   } catch (error) {
     await blob.discard()
     throw error

@@ -328,6 +328,7 @@ const decodeItem: Decoder<Item> = objectOf({
   madeOf: optional(decodeString),
   stamp: optional(decodeStamp),
   sender: optional(decodeSender),
+  replaced: optional(arrayOf(decodeString)),
 })
 
 const decodeBinary: Decoder<BinaryRecord> = objectOf({

@@ -10,6 +10,7 @@ import { countCalls, needsTracing } from '../faults/support/trace.ts'
 import { KWIN_TOOLS, MUTTER_TOOLS, startKwin, startMutter } from '../support/compositors.ts'
 import { startDaemonProcess } from '../support/daemon-process.ts'
 import { sha256 } from '../support/hashes.ts'
+import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { Sway, SWAY_TOOLS } from '../support/sway.ts'
 import { unzip } from '../support/unzip.ts'
@@ -271,3 +272,39 @@ it(
     while ((await commandOf(watch)) !== '');
   },
 )
+
+describe('what a push was to replace when the daemon was killed', needs('Xvfb', 'xclip'), () => {
+  for (const kind of ['text', 'file']) {
+    it(`is not taken for a new copy: a ${kind}`, async (t) => {
+      const { server, env, copy, paste } = await openX11(t)
+      const daemon = await startDaemonProcess(t, { devices: ['Phone'], env })
+      const { folder } = daemon
+      const device = await daemon.pair('Phone')
+      const phone = createPhone(device, daemon.ready.gateway)
+      const path = join(folder, 'older.txt')
+      await writeFile(path, 'bytes')
+      const older = kind === 'text' ? { text: 'older' } : { dataName: 'older.txt' }
+      const copyOlder = () =>
+        kind === 'text' ? copy('older') : copy(uriList(path), 'text/uri-list')
+      await copyOlder()
+      await phone.reads(older)
+      // Nothing can be written meanwhile; what was stored is acknowledged.
+      server.freeze()
+      await phone.pushText('newest')
+      await daemon.kill()
+      server.thaw()
+      const again = await startDaemonProcess(t, { folder, env })
+      const later = createPhone(device, again.ready.gateway)
+      while (String(await paste('UTF8_STRING')) !== 'newest') {
+        assert.equal((await later.document())['text'], 'newest')
+      }
+      assert.equal((await later.document())['text'], 'newest')
+
+      // Nothing is left of it after a stop: it was copied again.
+      await again.stop()
+      await copyOlder()
+      const last = await startDaemonProcess(t, { folder, env })
+      await createPhone(device, last.ready.gateway).reads(older)
+    })
+  }
+})

@@ -21,6 +21,7 @@ const COME = {
   madeOf: 'did_1 2,1',
   groupHash: 'cd'.repeat(32),
   sender: { kind: 'device', deviceId: 'did_1' } as const,
+  replaced: ['blake3v1:00'],
   stamp: { at: Date.UTC(2026, 0, 31), member: 'm_0123456789abcdef' },
 }
 

@@ -1,10 +1,11 @@
 /** The data directory: private folders, held by one program at a time. @module */
 
+import { existsSync } from 'node:fs'
 import { readdir, realpath, rm } from 'node:fs/promises'
 import { join, win32 } from 'node:path'
 import { isTemporaryName } from '../../lib/atomic-file.ts'
 import { hasCode } from '../../lib/system-error.ts'
-import { DirectoryLock } from './lock.ts'
+import { DirectoryLock, LOCK_NAME } from './lock.ts'
 import { ensureOwnFolder, ensurePrivateFolder, toUnusable, unusable } from './own-files.ts'
 import { execFile } from 'node:child_process'
 import { homedir } from 'node:os'
@@ -18,6 +19,8 @@ export const STAGING_FOLDER = 'staging'
 export interface DataDirectory {
   /** Absolute, without links. */
   readonly path: string
+  /** Whether whoever had it last was killed. */
+  readonly wasCutOff: boolean
   /** Tells others, through the lock, where the control listener is. */
   announce(about: { readonly control: string }): Promise<void>
   /** Gives it back. Calling it twice is fine. */
@@ -41,6 +44,7 @@ export async function openDataDirectory(options: {
       throw unusable(path, 'other users may read it; choose a folder in your profile', error)
     })
   }
+  const wasCutOff = existsSync(join(path, LOCK_NAME))
   const lock = await DirectoryLock.take(path).catch((error: unknown) => {
     throw toUnusable(path, error)
   })
@@ -51,7 +55,8 @@ export async function openDataDirectory(options: {
     await lock.release()
     throw toUnusable(path, error)
   }
-  return { path, announce: (about) => lock.announce(about), close: () => lock.release() }
+  const announce: DataDirectory['announce'] = (about) => lock.announce(about)
+  return { path, wasCutOff, announce, close: () => lock.release() }
 }
 
 async function sweepTemporaries(path: string): Promise<void> {

@@ -43,7 +43,7 @@ import {
 import { constants } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 
-const LOCK_NAME = 'lock'
+export const LOCK_NAME = 'lock'
 const SOLE_NAME = 'lock.held'
 const CLAIM_NAME = /^lock\.[0-9a-f]{32}\.claim$/
 const TOKEN = /^[0-9a-f]{32}$/
