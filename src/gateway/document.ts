@@ -7,10 +7,11 @@ import type { Handler } from '../http/call.ts'
 import { readJson } from '../http/read-body.ts'
 import { constantReply, json, type Reply } from '../http/reply.ts'
 import { within } from '../lib/clock.ts'
-import { encodeWithText, type Pieces } from '../lib/long-text.ts'
+import { encodeWithText } from '../lib/long-text.ts'
 import type { Dialect, Principal } from '../ports/device-registry.ts'
 import type { AppliedItem, InboundBytes, Origin } from '../ports/inbound-pipeline.ts'
 import type { HandlerDeps } from './gateway-ports.ts'
+import { isHashOf } from './transfer-hash.ts'
 import { decodeDocument, encodeDocument, encodePeerDocument } from './wire/clipboard-document.ts'
 
 /**
@@ -39,15 +40,15 @@ function getReferenceDocument({ latest, dialects }: HandlerDeps): Handler<Princi
   const replies = remember(() => new Map<string, Reply>())
   return (call) => {
     const item = latest.current?.item
-    const hash = item === undefined ? '' : dialects.hashFor(item, call)
+    const hash = item ? dialects.hashFor(item, call) : ''
     const isOld = dialects.readsOldKeys(call)
     const isZip = item?.type === 'Group' && !dialects.knowsGroups(call)
     const kind = `${hash}${isOld ? '-old' : ''}${isZip ? '-zip' : ''}`
     const made = replies(item)
     let reply = made.get(kind)
-    if (reply === undefined) {
+    if (!reply) {
       const instead = { hash, isOld, ...(isZip && ({ type: 'File' } as const)) }
-      const tag = item === undefined ? `none${kind}` : `${tagOf(item)}-${kind}`
+      const tag = item ? `${tagOf(item)}-${kind}` : `none${kind}`
       const encode = (item: Item | undefined, length?: number): string =>
         encodeDocument(item, 'syncclipboard', instead, length)
       reply = makeReply(item, encode, tag)
@@ -64,9 +65,9 @@ function remember<Made extends object>(
   const ofNone = make(undefined)
   const made = new WeakMap<Item, Made>()
   return (item) => {
-    if (item === undefined) return ofNone
+    if (!item) return ofNone
     let known = made.get(item)
-    if (known === undefined) {
+    if (!known) {
       known = make(item)
       made.set(item, known)
     }
@@ -88,21 +89,18 @@ function makeReply(
   encode: (item: Item | undefined, textLength?: number) => string,
   tag: string,
 ): Reply {
-  const document = item === undefined ? encode(item) : encodeWithText(item, encode)
+  const document = item ? encodeWithText(item, encode) : encode(item)
+  const isLong = typeof document === 'string' && document.length > LONGEST_STRING
   return constantReply({
     status: 200,
     headers: ['Content-Type', 'application/json'],
-    body: isLongString(document) ? Buffer.from(document) : document,
+    body: isLong ? Buffer.from(document) : document,
     etag: `"${tag}"`,
   })
 }
 
-function isLongString(document: string | Pieces): document is string {
-  return typeof document === 'string' && document.length > LONGEST_STRING
-}
-
 function tagOf(item: Item | undefined): string {
-  return item === undefined ? 'none' : `${item.activatedAt.toString(36)}-${item.contentHash}`
+  return item ? `${item.activatedAt.toString(36)}-${item.contentHash}` : 'none'
 }
 
 /** Applies a pushed document as if it had come from a peer desktop. */
@@ -116,14 +114,18 @@ export function putDocument(deps: HandlerDeps, path: Dialect): Handler<Principal
     const { type, dataName, hash } = document
     const { id } = call.principal
     dialects.noteKeys(call, usesOldKeys)
-    const isInline = type === 'Text' && !hasData && batch === undefined
+    const isInline = type === 'Text' && !hasData && !batch
     // Those of a Group and its archive differ, whoever hashes.
     const isExact = isFileLike(type) && dialects.hashesAsWe(call)
     let bytes: InboundBytes = batch ?? { kind: 'none' }
-    if (batch === undefined && !isInline) {
+    let { text } = document
+    if (!batch && !isInline) {
       // An item that came through the history may have come under another name.
-      const kept = records.find(id, { type, hash })?.bytes
-      bytes = { kind: 'staged', kept, isExact }
+      const { bytes: kept, record } = records.find(id, { type, hash }) ?? {}
+      // Another computer of the account may have the text from a document, and no file to send.
+      const isTold = type === 'Text' && !kept && record && isHashOf(hash, record.text)
+      if (isTold) text = record.text
+      else bytes = { kind: 'staged', kept, isExact }
     }
     // A Group is looked into in a turn of its own.
     if (type !== 'Text') call.endTurn()
@@ -131,6 +133,7 @@ export function putDocument(deps: HandlerDeps, path: Dialect): Handler<Principal
     try {
       applied = await inbound.apply({
         ...document,
+        text,
         origin: originOf(call.principal, stamp),
         dataName: isInline ? '' : dataName,
         bytes,
@@ -152,7 +155,7 @@ export function putDocument(deps: HandlerDeps, path: Dialect): Handler<Principal
     }
     const { contentId, item, saved } = applied
     dialects.notePush(call, hash, item)
-    if (batch === undefined) return json({ contentId })
+    if (!batch) return json({ contentId })
     // Copying takes long for large files: those will be there in a moment.
     const isSaved = saved !== undefined && (await within(clock, SAVING_MS, saved, true))
     const { folder, isShared: clipboard } = (isSaved && received?.()) || {}

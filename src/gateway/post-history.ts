@@ -230,8 +230,8 @@ function toInbound(
   }
   // As with a document.
   const isInline = type === 'Text' && !hasData
-  if (isInline) return { ...description, dataName: '', bytes: { kind: 'none' } }
-  return { ...description, dataName, bytes: { kind: 'staged' } }
+  const kind = isInline ? 'none' : 'staged'
+  return { ...description, dataName: isInline ? '' : dataName, bytes: { kind } }
 }
 
 /** Describes an item that is not here, as its client did. */

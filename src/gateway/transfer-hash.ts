@@ -41,6 +41,11 @@ export function checkTransferHash(promised: string | undefined, { digests }: Has
   throw new HttpError('history_data_invalid', 'the hash is that of other bytes')
 }
 
+/** Whether a hash is the SHA-256 of a text as UTF-8, in hex of any letter case. */
+export function isHashOf(hash: string, text: string): boolean {
+  return createHash('sha256').update(text).digest('hex') === hash.toLowerCase()
+}
+
 /** The SHA-256 that a client promises, in lower-case hex; `undefined` where it promises none. */
 export interface PromisedDigests {
   /** That of the body of its request. */

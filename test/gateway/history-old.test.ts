@@ -387,23 +387,42 @@ describe('an old item in POST /api/history', () => {
     assert.deepEqual([text, size, hasData], ['a.bin', 7, true])
   })
 
+  // Protocol: or the record's text
+  it('is a text that its document makes current, though nobody sent a file of it', async (t) => {
+    const { phone } = await serveGateway(t)
+    await phone.pushText('current')
+    const text = 'a long text '.repeat(1000)
+    const hash = sha256(text).toUpperCase()
+    // A computer of the account got it in a document, and another one copies it.
+    await post(phone, urlencoded({ type: 'Text', hash, text }, REFERENCE))
+    const document = {
+      type: 'Text',
+      hash,
+      text: text.slice(0, 99),
+      dataName: 'a.txt',
+      hasData: true,
+    }
+    const init = put(JSON.stringify(document), REFERENCE)
+    assert.equal((await phone.fetch('/SyncClipboard.json', init)).status, 200)
+    assert.equal((await phone.document())['text'], text)
+  })
+
   // Protocol: and the record is gone
   it('is asked for with its bytes where a document could not make it current', async (t) => {
     const { phone } = await serveGateway(t)
     await phone.pushText('current')
-    const text = 'a long text '.repeat(1000)
     for (const [type, dataName, content] of [
-      ['Text', 'a.txt', text],
+      ['Text', 'a.txt', 'a long text '.repeat(1000)],
       ['Image', 'a.png', PNG],
     ] as const) {
       const hash = sha256(content)
-      const fields = { type, hash, text: type === 'Text' ? text : dataName }
+      // Only the beginning of the text.
+      const fields = { type, hash, text: 'a long…' }
       const asks = async () =>
         (await phone.fetch(`/api/history/${type}-${hash}`, { headers: REFERENCE })).status
-      const document = { type, hash, text: 'a long…', dataName, hasData: true }
+      const document = { ...fields, dataName, hasData: true }
       const pushes = async () =>
         (await phone.fetch('/SyncClipboard.json', put(JSON.stringify(document), REFERENCE))).status
-      // Another computer of the account has it, and posts it without a file.
       await post(phone, urlencoded(fields, REFERENCE))
       assert.equal(await asks(), 200)
       assert.equal(await pushes(), 404)

@@ -144,7 +144,7 @@ export function decodeHistoryForm(fields: Fields<string>): HistoryForm {
     parseMoment(field('lastModified')),
   ]
   if (hash === '' || hash.length > MAX_HASH_LENGTH) {
-    throw badBody('"hash" is missing, or too long to be one')
+    throw badBody('"hash" is missing or too long')
   }
   return {
     type,
