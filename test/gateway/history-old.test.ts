@@ -244,7 +244,7 @@ describe('an old item in POST /api/history', () => {
     })
   }
 
-  // Protocol: finds for as long
+  // Protocol: memory lasts and its file waits
   it('is not among those that a client may leave out once its bytes are gone', async (t) => {
     const { phone } = await serveGateway(t)
     const record = (hash: string, content: string) =>
