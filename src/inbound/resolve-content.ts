@@ -165,7 +165,7 @@ async function fromBatch(
     if (inbound.type !== 'Group' && first !== undefined) {
       return await fromBytes(inbound, first, first, deps)
     }
-    if (blobs === undefined) throw new Error('Cannot make one item of several: there is no store')
+    if (!blobs) throw new Error('There is no store to make a Group in')
     const { blob, dissolve } = await blobs.bundle(uploads, signal)
     const endings: ContentEndings = {
       release: async () => {
