@@ -119,9 +119,14 @@ interface OwnerPages {
   signOut(): void
 }
 
+interface Pages {
+  /** Ends all that pages of the panel may do, and do. */
+  signOut(): Promise<void>
+}
+
 /** Endpoints of the owner. */
 export function createControlRoutes(
-  { admin, panel, pages, onAddressGiven, clock, logger }: ControlOptions,
+  { admin, panel, signOut, onAddressGiven, clock, logger }: ControlOptions & Pages,
   panelToken: PanelToken,
   events: PanelEvents,
 ): readonly Route<Owner>[] {
@@ -154,9 +159,7 @@ export function createControlRoutes(
       return { url: panelToken.addressAt(host) }
     }),
     jsonRoute('DELETE', '/panel', async () => {
-      panelToken.renew()
-      pages?.signOut()
-      events.endAll()
+      await signOut()
       return {}
     }),
     jsonRoute('GET', '/state', async () => {

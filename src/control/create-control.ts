@@ -37,9 +37,18 @@ export function createControl(options: ControlOptions): Control {
   const panelToken = new PanelToken()
   const events = new PanelEvents(options)
   const authorize = createAuthorize(token, panelToken)
+
+  async function signOut(): Promise<void> {
+    panelToken.renew()
+    pages?.signOut()
+    events.endAll()
+    await listener.cut('ticket')
+  }
+
   const listener = createListener<Owner>({
     publicRoutes: [createHealthRoute(diskTrouble), ...createPanelFileRoutes()],
-    routes: [...createControlRoutes(options, panelToken, events), ...routes],
+    routes: [...createControlRoutes({ ...options, signOut }, panelToken, events), ...routes],
+    nameOf: ({ at }) => at,
     authenticate: (call) => {
       checkOwnHost(call)
       return pages?.holderOf(call) ?? authorize(call)

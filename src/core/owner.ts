@@ -7,8 +7,8 @@ export const OWNER_ID = 'owner'
 export interface Owner {
   readonly kind: 'owner'
   readonly id: typeof OWNER_ID
-  /** Which token let the request in: that of the commands, or that of the panel. */
-  readonly at: 'command' | 'panel'
+  /** Which token let the request in: that of the commands, that of the panel, or a ticket of it. */
+  readonly at: 'command' | 'panel' | 'ticket'
   /** There is no password that could become another one. */
   readonly passwordHash?: undefined
 }

@@ -25,7 +25,7 @@ export const OWNER_PATH = '/clipboard'
 const MAX_STREAMS = 16
 
 /** Tickets are for the panel: commands save files by themselves. */
-const OWNER: Owner = { kind: 'owner', id: OWNER_ID, at: 'panel' }
+const OWNER: Owner = { kind: 'owner', id: OWNER_ID, at: 'ticket' }
 
 /** The endpoints, and a hold on what they have given out. */
 export interface OwnerRoutes {

@@ -39,7 +39,7 @@ describe('every route of the control listener', () => {
     const events = new PanelEvents({ admin, panel, clock, logger })
     const panelToken = new PanelToken()
     const routes = createControlRoutes(
-      { admin, panel, token: TOKEN, clock, logger },
+      { admin, panel, token: TOKEN, clock, logger, signOut: async () => {} },
       panelToken,
       events,
     )

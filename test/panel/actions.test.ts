@@ -77,10 +77,18 @@ describe('what the panel does with the item', needs('chromium'), () => {
     assert.equal((await fetch(url, { headers: { Origin: 'http://evil.example' } })).status, 403)
     assert.equal((await fetch(`${url}x`)).status, 404)
     assert.equal((await fetch(url, { method: 'POST' })).status, 401)
+
+    await phone.pushFile('File', 'film.bin', Buffer.alloc(32 * 2 ** 20))
+    await itemOf(panel).getByRole('heading', { name: 'film.bin' }).waitFor()
+    const savingFilm = panel.page.waitForEvent('download')
+    await itemOf(panel).getByRole('button', { name: 'Save' }).click()
+    const ofFilm = (await savingFilm).url()
+    const underWay = await fetch(ofFilm)
     await panel.page.getByRole('button', { name: 'Sign out all browsers' }).click()
     await panel.page.getByRole('button', { name: 'Sign out', exact: true }).click()
     await panel.page.getByText('Not signed in', { exact: true }).waitFor()
-    assert.equal((await fetch(url)).status, 404)
+    await assert.rejects(underWay.arrayBuffer())
+    assert.equal((await fetch(ofFilm)).status, 404)
   })
 
   it('saves nothing but the item that it shows, and from nowhere else', async (t) => {
