@@ -1,3 +1,5 @@
+import { onlyAtNight } from '../support/night.ts'
 import { runSuites } from './support/suites.ts'
 
-runSuites('22', ['gateway', 'cli'])
+// By day `life.test.ts` and `daemon.test.ts` serve and run each command there.
+runSuites('22', ['gateway', 'cli'], onlyAtNight())

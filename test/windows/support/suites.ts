@@ -32,10 +32,8 @@ const PATIENCE = ['--test-timeout', '240000']
  * clipboard is read by day as well, by `desktop.test.ts`.
  */
 const BY_DAY: Readonly<Record<string, RegExp>> = {
-  cli: /^(?:main|own-clipboard|panel|pull-push|serve)\./,
   'desktop/windows': /^windows-(?:contract|offering)\./,
   devices: /^(?:json-device-registry|registry-faults)\./,
-  gateway: /^(?:file|resumable-upload)\./,
   storage:
     /^(?:copied-tree|data-directory|disk-blob-store|disk-groups|disk-latest-item|lock|partial-uploads)\./,
 }
