@@ -25,7 +25,8 @@ import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import { shortPageLink } from '../link/connect-link.ts'
 import { blocksOf } from '../lib/read-bytes.ts'
-import { containsWord, SEARCH_OVERLAP } from '../lib/search-text.ts'
+import { startOf } from '../lib/long-text.ts'
+import { containsWord, containsWordIn } from '../lib/search-text.ts'
 import type { Panel, RecentItem } from '../ports/panel.ts'
 import {
   decodeJoinRequest,
@@ -243,7 +244,7 @@ function previewReply(
 ): Reply {
   const kind = item && previewKind(item, blob)
   if (kind === undefined || item === undefined) throw new HttpError('NOT_FOUND')
-  if (kind === 'text' || blob === undefined) return plainReply(beginning(item.text))
+  if (kind === 'text' || blob === undefined) return plainReply(beginning(startOf(item)))
   const headers = ['Content-Type', essenceOf(item.mediaType), ...PREVIEW_HEADERS]
   return { status: 200, headers, body: openable(blob) }
 }
@@ -266,14 +267,14 @@ async function hasWord({ type, text, dataName, blob }: RecentItem, word: string)
   if (await containsWord(dataName, word)) return true
   // That of a Text is its beginning.
   if (type !== 'Text') return containsWord(text, word)
+  return containsWordIn(readText(blob), word)
+}
+
+async function* readText(blob: Blob): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
-  let rest = ''
   for await (const block of blocksOf(blob, { blockSize: MIB })) {
-    const piece = rest + decoder.decode(block, { stream: true })
-    if (await containsWord(piece, word)) return true
-    rest = piece.slice(-SEARCH_OVERLAP)
+    yield decoder.decode(block, { stream: true })
   }
-  return false
 }
 
 function textReply(stored: StoredItem | undefined): Reply {

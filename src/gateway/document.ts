@@ -107,7 +107,7 @@ function tagOf(item: Item | undefined): string {
 export function putDocument(deps: HandlerDeps, path: Dialect): Handler<Principal> {
   const { inbound, staging, records, dialects, maxMetadataBytes, received, clock } = deps
   return async (call) => {
-    const { hasData, usesOldKeys, stamp, batch, ...document } = decodeDocument(
+    const { hasData, usesOldKeys, stamp, batch, utf8, ...document } = decodeDocument(
       await readJson(call, maxMetadataBytes),
       path,
     )
@@ -117,7 +117,8 @@ export function putDocument(deps: HandlerDeps, path: Dialect): Handler<Principal
     const isInline = type === 'Text' && !hasData && !batch
     // Those of a Group and its archive differ, whoever hashes.
     const isExact = isFileLike(type) && dialects.hashesAsWe(call)
-    let bytes: InboundBytes = batch ?? { kind: 'none' }
+    let bytes: InboundBytes =
+      batch ?? (isInline && utf8 ? { kind: 'utf8', utf8 } : { kind: 'none' })
     let { text } = document
     if (!batch && !isInline) {
       // An item that came through the history may have come under another name.

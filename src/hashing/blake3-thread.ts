@@ -14,6 +14,11 @@ export interface Blake3Job {
   cancel(): Promise<void>
 }
 
+/** Bytes in memory, and their digests. */
+export interface HashedBytes extends Digests {
+  readonly bytes: Uint8Array<ArrayBuffer>
+}
+
 type Ending =
   | {
       readonly kind: 'digest'
@@ -30,6 +35,7 @@ interface Ended {
   readonly digest: string | undefined
   /** There for bytes in memory. */
   readonly sha256?: string | undefined
+  readonly bytes?: Uint8Array<ArrayBuffer>
   readonly failure: string | undefined
 }
 
@@ -85,14 +91,17 @@ export class Blake3Thread {
     }
   }
 
-  /** Both digests of `bytes`, which are handed over. @throws When the worker ends. */
-  async digestsOf(bytes: Uint8Array<ArrayBuffer>): Promise<Digests> {
+  /** Both digests of `bytes`, which are handed over and given back. @throws When the worker ends. */
+  async digestsOf(bytes: Uint8Array<ArrayBuffer>): Promise<HashedBytes> {
     const job = this.#jobs
     this.#jobs += 1
     const message = { kind: 'digest', job, source: bytes, end: bytes.length } as const
-    const { digest, sha256, failure } = await this.#digest(message, [bytes.buffer])
-    if (digest === undefined || sha256 === undefined) throw new Error(`Cannot hash: ${failure}`)
-    return { sha256, blake3: digest }
+    const ended = await this.#digest(message, [bytes.buffer])
+    const { digest, sha256, failure, bytes: back } = ended
+    if (digest === undefined || sha256 === undefined || back === undefined) {
+      throw new Error(`Cannot hash: ${failure}`)
+    }
+    return { sha256, blake3: digest, bytes: back }
   }
 
   /** Sets whether the thread keeps the program alive. */

@@ -70,8 +70,9 @@ function obey(message) {
   }
   if (message.kind !== 'digest') return
   const { source } = message
-  const sha256 = typeof source === 'number' ? undefined : sha256Of(source)
-  end(message.job, { digest, sha256, failure: job.failure })
+  const ended = { digest, failure: job.failure }
+  if (typeof source === 'number') return end(message.job, ended)
+  end(message.job, { ...ended, sha256: sha256Of(source), bytes: source }, [source.buffer])
 }
 
 /**
@@ -120,11 +121,13 @@ function sha256Of(bytes) {
  *   readonly digest?: string | undefined,
  *   readonly sha256?: string | undefined,
  *   readonly failure?: string | undefined,
+ *   readonly bytes?: Uint8Array,
  * }} result
+ * @param {any[]} [givenBack]
  */
-function end(job, result) {
+function end(job, result, givenBack) {
   jobs.delete(job)
-  parentPort?.postMessage({ job, ...result })
+  parentPort?.postMessage({ job, ...result }, givenBack)
 }
 
 /** @returns {Promise<(() => Hash) | undefined>} nothing without SIMD, or with a damaged kernel. */

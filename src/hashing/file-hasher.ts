@@ -24,7 +24,7 @@ import { MIB } from '../core/limits.ts'
 import { perClock, systemClock, type Clock } from '../lib/clock.ts'
 import { packageFile } from '../lib/program-files.ts'
 import type { Look } from '../lib/user-files.ts'
-import { type Blake3Job, Blake3Thread } from './blake3-thread.ts'
+import { type Blake3Job, Blake3Thread, type HashedBytes } from './blake3-thread.ts'
 
 interface FileHasherOptions {
   /** Measures how long the worker waits for another file; that of the machine unless given. */
@@ -66,11 +66,11 @@ export class FileHasher {
   /**
    * Both digests of bytes in memory.
    *
-   * @param bytes Handed over when they are not few: nobody can use them any more.
+   * @param bytes Handed over, and given back: these may be empty then.
    * @throws When the worker ended.
    */
-  async digestsOf(bytes: Uint8Array<ArrayBuffer>): Promise<Digests> {
-    return bytes.length <= SMALL_BYTES ? digestsOf(bytes) : this.#ours.digestsOf(bytes)
+  async digestsOf(bytes: Uint8Array<ArrayBuffer>): Promise<HashedBytes> {
+    return bytes.length <= SMALL_BYTES ? hashBytes(bytes) : this.#ours.digestsOf(bytes)
   }
 
   /**
@@ -119,7 +119,7 @@ class SharedThread {
     await thread?.close()
   }
 
-  digestsOf(bytes: Uint8Array<ArrayBuffer>): Promise<Digests> {
+  digestsOf(bytes: Uint8Array<ArrayBuffer>): Promise<HashedBytes> {
     const thread = this.#holdThread()
     return thread.digestsOf(bytes).finally(() => this.#endJob(thread))
   }
@@ -285,4 +285,9 @@ export function nameHashOf(dataName: string, sha256: string): string {
 export async function digestsOf(bytes: Uint8Array): Promise<Digests> {
   const sha256 = createHash('sha256').update(bytes).digest('hex')
   return { sha256, blake3: await blake3Of(bytes) }
+}
+
+/** The same, with the bytes. */
+export async function hashBytes(bytes: Uint8Array<ArrayBuffer>): Promise<HashedBytes> {
+  return { ...(await digestsOf(bytes)), bytes }
 }

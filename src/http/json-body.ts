@@ -2,13 +2,15 @@
  * Parses JSON that may be long, and keeps nobody waiting for it.
  *
  * What takes long in a long body is its texts: all but short ones are left out, and are parsed a
- * megabyte at a time.
+ * megabyte at a time. One that is longer than that is not made a string: it stays bytes of UTF-8.
  * @module
  */
 
+import { isUtf8 } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
-import { badBody } from './http-error.ts'
+import { endOfPiece } from '../lib/long-text.ts'
+import { badBody, type HttpError } from './http-error.ts'
 
 /** Forty times what any body here has: that of a batch. They take 5 MiB. */
 const MAX_VALUES = 20_000
@@ -19,20 +21,18 @@ const PIECE_BYTES: number = 1024 * 1024
 /** Shorter texts are parsed with what is around them: all that there may be have a megabyte. */
 const LONG_TEXT_BYTES = 64
 
+/** Bytes that are parsed in the time that a text takes besides its own. */
+const TEXT_COST = 1024
+
 /** Stands for a long text, with a number. Nobody can guess it. */
 const PLACE: string = randomUUID()
 
+const SPACE = 0x20
 const QUOTE = 0x22
 const COMMA = 0x2c
 const BACKSLASH = 0x5c
 const OPEN_BRACKET = 0x5b
 const OPEN_BRACE = 0x7b
-
-/** The longest that an escape can be: `\u00e9`. */
-const ESCAPE_BYTES = 6
-
-/** The longest that a character can be in UTF-8. */
-const CHARACTER_BYTES = 4
 
 /** The bytes of a text in JSON, without its quotes. */
 interface Range {
@@ -56,6 +56,8 @@ export class JsonScan {
   #before = 0
   #textStart: number | undefined
   #isEscape = false
+  /** Whether a text has a character as it is that must be escaped. */
+  hasControls = false
 
   constructor(most: number = MAX_VALUES, longTextBytes: number = LONG_TEXT_BYTES) {
     this.#most = most
@@ -73,6 +75,8 @@ export class JsonScan {
         else if (byte === QUOTE) {
           this.#noteText({ start: textStart, end: this.#before + at })
           textStart = undefined
+        } else if ((byte ?? 0) < SPACE) {
+          this.hasControls = true
         }
       } else if (byte === QUOTE) {
         textStart = this.#before + at + 1
@@ -113,7 +117,9 @@ export async function parseJson(bytes: Uint8Array): Promise<unknown> {
 /**
  * The same for a body that `scan` has seen to its end.
  *
- * @param pieceBytes Bytes of texts that are parsed in one go; 16 or more.
+ * @param bytes Handed over: longer texts are decoded in their place.
+ * @param pieceBytes Bytes of texts that are parsed in one go; 16 or more. A text of more is given
+ *   as UTF-8.
  */
 export async function parseScannedJson(
   bytes: Uint8Array,
@@ -121,76 +127,62 @@ export async function parseScannedJson(
   pieceBytes: number = PIECE_BYTES,
 ): Promise<unknown> {
   if (bytes.length <= pieceBytes || scan.longTexts.length === 0) return parse(bytes)
-  const texts = new Map<unknown, string>()
+  if (scan.hasControls) throw notJson()
+  const texts = new Map<unknown, unknown>()
   const around: Uint8Array[] = []
-  let batch = new TextBatch()
   let end = 0
+  let done = 0
   for (const range of scan.longTexts) {
     const place = `${PLACE}${around.length}`
     around.push(bytes.subarray(end, range.start), Buffer.from(place))
     end = range.end
     const text = bytes.subarray(range.start, range.end)
-    for (let start = 0; start < text.length; ) {
-      const next = endOfPiece(text, start, pieceBytes)
-      batch.add(place, text.subarray(start, next))
-      start = next
-      if (batch.size < pieceBytes) continue
-      batch.parseInto(texts)
-      batch = new TextBatch()
-      await turn()
-    }
+    const isLonger = text.length > pieceBytes
+    texts.set(place, isLonger ? await decodeInPlace(text, pieceBytes) : parseText(text))
+    done += text.length + TEXT_COST
+    if (done < pieceBytes) continue
+    done = 0
+    await turn()
   }
-  batch.parseInto(texts)
   await turn()
   return putBack(parse(Buffer.concat([...around, bytes.subarray(end)])), texts)
 }
 
-const COMMA_BETWEEN = Buffer.from('","')
+const QUOTES = Buffer.from('"')
 
-/** Texts, or pieces of some, that are parsed in one go: as one list. */
-class TextBatch {
-  size = 0
-  readonly #places: string[] = []
-  readonly #pieces: Uint8Array[] = []
+/** The first half of a character, at the end. */
+const HALF = /[\ud800-\udbff]$/
 
-  /** @param place What stands for the text. */
-  add(place: string, piece: Uint8Array): void {
-    this.#places.push(place)
-    this.#pieces.push(COMMA_BETWEEN, piece)
-    this.size += piece.length
-  }
+const encoder = new TextEncoder()
 
-  parseInto(texts: Map<unknown, string>): void {
-    const list = Buffer.concat([Buffer.from('["'), ...this.#pieces, Buffer.from('"]')])
-    // Each piece stands behind a comma, the first one too.
-    const [, ...parsed] = parse(list) as readonly string[]
-    for (const [index, place] of this.#places.entries()) {
-      texts.set(place, `${texts.get(place) ?? ''}${parsed[index]}`)
+/** @returns The text in UTF-8, which never takes more bytes than its JSON. */
+async function decodeInPlace(text: Uint8Array, pieceBytes: number): Promise<Uint8Array> {
+  let written = 0
+  let half = ''
+  for (let start = 0; start < text.length; await turn()) {
+    const end = endOfPiece(text, start, pieceBytes)
+    const piece = text.subarray(start, end)
+    if (half === '' && isUtf8(piece) && !piece.includes(BACKSLASH)) {
+      text.copyWithin(written, start, end)
+      written += piece.length
+    } else {
+      const decoded = half + parseText(piece)
+      // The other half of a character may be in the next piece.
+      const whole = end < text.length ? decoded.replace(HALF, '') : decoded
+      half = decoded.slice(whole.length)
+      written += encoder.encodeInto(whole, text.subarray(written)).written
     }
+    start = end
   }
+  return text.subarray(0, written)
 }
 
-/** Where neither a character nor an escape is cut. */
-function endOfPiece(bytes: Uint8Array, start: number, pieceBytes: number): number {
-  let end = start + pieceBytes
-  if (end >= bytes.length) return bytes.length
-  for (let back = 1; back < CHARACTER_BYTES && isContinuation(bytes[end]); back++) end--
-  for (let at = end - 1; at > end - ESCAPE_BYTES; at--) {
-    if (bytes[at] !== BACKSLASH) continue
-    let first = at
-    while (first > start && bytes[first - 1] === BACKSLASH) first--
-    // The last of an even number of them is escaped by the one before it.
-    return (at - first) % 2 === 0 ? at : end
-  }
-  return end
-}
-
-function isContinuation(byte: number | undefined): boolean {
-  return byte !== undefined && (byte & 0xc0) === 0x80
+function parseText(json: Uint8Array): string {
+  return String(parse(Buffer.concat([QUOTES, json, QUOTES])))
 }
 
 /** Puts long texts in the place of what stands for them, wherever that is a value. */
-function putBack(value: unknown, texts: ReadonlyMap<unknown, string>): unknown {
+function putBack(value: unknown, texts: ReadonlyMap<unknown, unknown>): unknown {
   const root: Record<string, unknown> = { value }
   const open: Record<string, unknown>[] = [root]
   for (let holder = open.pop(); holder !== undefined; holder = open.pop()) {
@@ -210,6 +202,10 @@ function parse(bytes: Uint8Array): unknown {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch {
     // Without a `cause`: the message of a SyntaxError quotes the body.
-    throw badBody('not JSON in UTF-8')
+    throw notJson()
   }
+}
+
+function notJson(): HttpError {
+  return badBody('not JSON in UTF-8')
 }

@@ -8,7 +8,7 @@
  */
 
 import type { IncomingMessage } from 'node:http'
-import { handOver } from '../lib/read-bytes.ts'
+import { freeBytes, handOver } from '../lib/read-bytes.ts'
 import { GrowingBuffer } from '../lib/growing-buffer.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Call } from './call.ts'
@@ -102,6 +102,8 @@ class BodyInbox {
       this.fail(tooLarge(this.#limit))
       return
     }
+    // Where the gateway is a part of another server, that may look at the body as well.
+    if (this.#request.listenerCount('data') === 1) handOver(chunk)
     this.onProgress()
     const consumer = this.#takeConsumer()
     if (consumer !== undefined) {
@@ -275,8 +277,6 @@ export class StreamedBody implements AsyncIterable<Uint8Array> {
       for (;;) {
         const chunk = await inbox.next()
         if (chunk === undefined) return
-        // Where the gateway is a part of another server, that may look at the body as well.
-        if (this.#call.request.listenerCount('data') === 1) handOver(chunk)
         yield chunk
       }
     } finally {
@@ -309,9 +309,11 @@ async function collect(
   // A length that was announced is counted by now, and costs no memory before it comes.
   const bytes = new GrowingBuffer(length)
   bytes.append(first)
+  freeBytes(first)
   while (chunk !== undefined) {
     await take(chunk)
     bytes.append(chunk)
+    freeBytes(chunk)
     chunk = await inbox.next()
   }
   return bytes.filled

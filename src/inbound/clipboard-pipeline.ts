@@ -11,7 +11,8 @@ import { DomainError } from '../core/domain-error.ts'
 import { tell } from '../core/happening.ts'
 import { looksAlike, withAlias, type Item, type Sender } from '../core/item.ts'
 import { MAX_METADATA_BYTES, REPEAT_PUSH_MS } from '../core/limits.ts'
-import { digestsOf } from '../hashing/file-hasher.ts'
+import { hashBytes } from '../hashing/file-hasher.ts'
+import { withChanges } from '../lib/long-text.ts'
 import { KeyedQueues, Semaphore, type OwnTurn, Turns } from '../lib/semaphore.ts'
 import { messageOf } from '../lib/describe-failure.ts'
 import { hasCode } from '../lib/system-error.ts'
@@ -185,7 +186,7 @@ export class ClipboardPipeline implements InboundPipeline {
   }
 
   #resolve(inbound: InboundItem, turn: OwnTurn): Promise<NewContent | undefined> {
-    const { maxTextBytes = MAX_METADATA_BYTES, hashText = digestsOf } = this.#deps
+    const { maxTextBytes = MAX_METADATA_BYTES, hashText = hashBytes } = this.#deps
     const { signal } = turn
     const md5Of = async (blob: HashedBlob) => {
       await this.#inTime(turn, blob, this.#md5.learn(blob))
@@ -210,7 +211,7 @@ export class ClipboardPipeline implements InboundPipeline {
         if (stored.blob !== prepared) return { kind: 'unprepared', blob: stored.blob } as const
         const item = as === undefined ? stored.item : await this.#rename(inbound, as)
         const aliases = withAlias(item, inbound.hash)
-        return this.#activate(inbound, { ...item, aliases }, stored.blob)
+        return this.#activate(inbound, withChanges(item, { aliases }), stored.blob)
       })
       if (!('kind' in result)) return result.result
       const { kind, blob } = result
@@ -236,14 +237,14 @@ export class ClipboardPipeline implements InboundPipeline {
   /** Makes the item that another member has, of bytes that are here. */
   async #rename(inbound: InboundItem, as: NamedBytes): Promise<Item> {
     const item = await describeItem(inbound, as, this.#deps.clock.now())
-    return { ...item, aliases: aliasesOf(item, inbound.hash, this.#deps.latest) }
+    return withChanges(item, { aliases: aliasesOf(item, inbound.hash, this.#deps.latest) })
   }
 
   async #applyNew(inbound: InboundItem, content: NewContent, turn: OwnTurn): Promise<Activation> {
     const { latest, clock } = this.#deps
     const item = await describeItem(inbound, content, clock.now())
     // Old automations push an empty text by accident; it must never blank a clipboard.
-    if (content.kind === 'text' && content.text === '') {
+    if (content.kind === 'text' && content.size === 0) {
       const { contentId } = latest.current?.item ?? item
       return { result: { contentId, item: undefined }, isStored: false }
     }
@@ -251,7 +252,7 @@ export class ClipboardPipeline implements InboundPipeline {
     if (blob !== undefined) await turn.guard(latest.prepare(blob))
     return this.#queue.run(async () => {
       const aliases = aliasesOf(item, inbound.hash, this.#deps.latest)
-      return this.#activate(inbound, { ...item, aliases }, blob)
+      return this.#activate(inbound, withChanges(item, { aliases }), blob)
     })
   }
 
@@ -288,7 +289,7 @@ export class ClipboardPipeline implements InboundPipeline {
 
     const stamp = this.#order.stampFor(origin)
     if (origin.kind === 'peer' && current !== undefined && looksAlike(current, item)) {
-      await latest.put({ ...current, stamp }, latest.current?.blob)
+      await latest.put(withChanges(current, { stamp }), latest.current?.blob)
       changes.publishStamp()
       return { result: this.#currentResult(), isStored: false }
     }
@@ -299,7 +300,8 @@ export class ClipboardPipeline implements InboundPipeline {
     const { contentHash = [], replaced: earlier = [] } = (!isCopy && current) || {}
     const replaced = earlier.concat(contentHash).slice(-MAX_REPLACED)
     const sender: Sender = { kind: origin.kind, deviceId: deviceOf(origin) }
-    const active = { ...item, activatedAt: clock.now(), stamp, sender, replaced }
+    const place = { activatedAt: clock.now(), stamp, sender, replaced }
+    const active = withChanges(item, place)
     const stored = await latest.put(active, blob, { isToSave })
     this.#lastPush = { origin, at: clock.monotonic() }
     const { contentId, activatedAt } = stored.item
@@ -332,7 +334,7 @@ export class ClipboardPipeline implements InboundPipeline {
   async #learnAliases(current: Item, aliases: readonly string[]): Promise<void> {
     const { latest } = this.#deps
     if (aliases.at(-1) === current.aliases.at(-1)) return
-    await latest.put({ ...current, aliases }, latest.current?.blob)
+    await latest.put(withChanges(current, { aliases }), latest.current?.blob)
   }
 
   /** A phone that sends one push twice, or a desktop program that copies what is there already. */

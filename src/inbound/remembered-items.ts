@@ -149,8 +149,9 @@ export class RememberedItems implements RecentItems {
   }
 
   /** For an item that comes: with it there are no more bytes than there may be. */
-  #makeRoom({ type, size, text }: Item): void {
-    let room = this.#maxBytes - size - 2 * (type === 'Text' ? BEGINNING_BYTES : text.length)
+  #makeRoom(item: Item): void {
+    const beginning = item.type === 'Text' ? BEGINNING_BYTES : item.text.length
+    let room = this.#maxBytes - item.size - 2 * beginning
     const fitting = this.#entries.filter((one) => {
       room -= one.size + 2 * one.text.length
       return room >= 0

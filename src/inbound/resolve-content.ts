@@ -6,22 +6,15 @@
  * @module
  */
 
+import { isUtf8 } from 'node:buffer'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Digests } from '../core/content-id.ts'
 import { DomainError } from '../core/domain-error.ts'
-import {
-  cutText,
-  isComputedHash,
-  isHash,
-  type Item,
-  jsonLengthOf,
-  MOST_JSON_BYTES,
-  withAlias,
-} from '../core/item.ts'
+import { cutText, isComputedHash, isHash, type Item, withAlias } from '../core/item.ts'
 import { MAX_NAME_TEXT_BYTES, MIB } from '../core/limits.ts'
 import { contentIdOf, nameHashOf } from '../hashing/file-hasher.ts'
+import { measureText, withChanges, withText } from '../lib/long-text.ts'
 import { readWhole } from '../lib/read-bytes.ts'
-import { decodeUtf8 } from '../lib/utf8.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Blob, BlobStore, HashedBlob } from '../ports/blob.ts'
 import type { BatchBytes, InboundItem } from '../ports/inbound-pipeline.ts'
@@ -60,14 +53,16 @@ export type NewContent = { readonly endings: ContentEndings } & (
 
 /** A text, and what is known of it in UTF-8. */
 export interface HashedText {
-  readonly text: string
+  readonly subject: { readonly text: string }
   /** Bytes. */
   readonly size: number
   readonly digests: Digests
 }
 
-/** Hashes a text. @param utf8 Handed over: nobody else may use it. */
-export type HashText = (utf8: Uint8Array<ArrayBuffer>) => Promise<Digests>
+/** Hashes a text. @param utf8 Handed over, and given back: nobody else may use it. */
+export type HashText = (
+  utf8: Uint8Array<ArrayBuffer>,
+) => Promise<Digests & { readonly bytes: Uint8Array }>
 
 /** The endings of content that came without bytes. */
 const NO_ENDINGS: ContentEndings = {
@@ -106,6 +101,7 @@ export async function resolveContent(
   deps: ResolveDeps,
 ): Promise<NewContent | undefined> {
   const { type, bytes } = inbound
+  if (bytes.kind === 'utf8') return textContent(bytes.utf8, deps)
   if (type === 'Text' && bytes.kind === 'none') return textContent(inbound.text, deps)
   if (bytes.kind === 'received') {
     const endings = { ...NO_ENDINGS, discard: () => bytes.blob.discard() }
@@ -128,27 +124,18 @@ export async function resolveContent(
 
 /** @throws {DomainError} `TEXT_TOO_LARGE`. */
 async function textContent(
-  text: string,
+  text: string | Uint8Array<ArrayBuffer>,
   { maxTextBytes, hashText }: ResolveDeps,
   endings = NO_ENDINGS,
 ): Promise<NewContent> {
   if (text.length > maxTextBytes) throw tooLarge(maxTextBytes)
   if (text.length > PIECE_BYTES) await turn()
-  const utf8 = new TextEncoder().encode(text)
-  if (await isLongerAsJson(utf8, maxTextBytes)) throw tooLarge(maxTextBytes)
-  const size = utf8.length
-  return { kind: 'text', text: text.toWellFormed(), size, digests: await hashText(utf8), endings }
-}
-
-/** Looks at a piece at a time: others have their turn between two of them. */
-async function isLongerAsJson(utf8: Uint8Array, most: number): Promise<boolean> {
-  if (utf8.length * MOST_JSON_BYTES <= most) return false
-  let length = 0
-  for (let start = 0; start < utf8.length && length <= most; start += PIECE_BYTES) {
-    if (start > 0) await turn()
-    length += jsonLengthOf(utf8.subarray(start, start + PIECE_BYTES))
-  }
-  return length > most
+  const utf8 = typeof text === 'string' ? new TextEncoder().encode(text) : text
+  const { length: size } = utf8
+  const length = await measureText(utf8, maxTextBytes)
+  if (length === undefined) throw tooLarge(maxTextBytes)
+  const { bytes, ...digests } = await hashText(utf8)
+  return { kind: 'text', subject: await withText(bytes, length), size, digests, endings }
 }
 
 async function fromBatch(
@@ -274,14 +261,11 @@ function tooLarge(maxBytes: number): DomainError {
   )
 }
 
-async function readText(blob: Blob, maxBytes: number): Promise<string> {
+async function readText(blob: Blob, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   if (blob.size > maxBytes) throw tooLarge(maxBytes)
   const bytes = await readWhole(blob)
-  try {
-    return decodeUtf8(bytes)
-  } catch (cause) {
-    throw new DomainError('TEXT_NOT_UTF8', 'Cannot apply a text that is not UTF-8', { cause })
-  }
+  if (isUtf8(bytes)) return bytes
+  throw new DomainError('TEXT_NOT_UTF8', 'Cannot apply a text that is not UTF-8')
 }
 
 /** Describes new content as an item. @param activatedAt Unix milliseconds. */
@@ -290,12 +274,11 @@ export async function describeItem(
   content: NamedBytes | HashedText,
   activatedAt: number,
 ): Promise<Item> {
-  if ('text' in content) {
-    const { text, size, digests } = content
+  if ('subject' in content) {
+    const { subject, size, digests } = content
     const { sha256, blake3 } = digests
-    return {
-      type: 'Text',
-      text,
+    return withChanges(subject, {
+      type: 'Text' as const,
       dataName: '',
       mediaType: 'text/plain',
       size,
@@ -304,7 +287,7 @@ export async function describeItem(
       nameHash: sha256,
       aliases: [],
       activatedAt,
-    }
+    })
   }
   const { type, dataName, mediaType, blob, groupHash = blob.groupHash } = content
   const { sha256, blake3 } = blob.digests
@@ -342,9 +325,10 @@ export function aliasesOf(
   const same = storedIn(latest).find((stored) => isSame(stored.item, item))
   const { aliases = [], nameHash = '' } = same?.item ?? {}
   // The hash of a Group is never bound to its name, and nobody was ever shown one that is.
+  const { contentHash } = item
   const formerName = item.type === 'Group' ? '' : nameHash
   return [formerName, hash].reduce(
-    (known, alias) => withAlias({ ...item, aliases: known }, alias),
+    (known, alias) => withAlias({ contentHash, nameHash: item.nameHash, aliases: known }, alias),
     aliases,
   )
 }

@@ -11,7 +11,7 @@ export interface Openable {
 }
 
 /** The first `length` bytes, or all when there are fewer. */
-export async function readStart(bytes: Openable, length: number): Promise<Uint8Array> {
+export async function readStart(bytes: Openable, length: number): Promise<Uint8Array<ArrayBuffer>> {
   const start = new Uint8Array(length)
   const opened = await bytes.open()
   try {
@@ -22,7 +22,9 @@ export async function readStart(bytes: Openable, length: number): Promise<Uint8A
 }
 
 /** All bytes, in memory. */
-export function readWhole(bytes: Openable & { readonly size: number }): Promise<Uint8Array> {
+export function readWhole(
+  bytes: Openable & { readonly size: number },
+): Promise<Uint8Array<ArrayBuffer>> {
   return readStart(bytes, bytes.size)
 }
 

@@ -36,3 +36,19 @@ export async function containsWord(
   }
   return false
 }
+
+/** The same for a text that comes in pieces. */
+export async function containsWordIn(
+  pieces: Iterable<string> | AsyncIterable<string>,
+  word: string,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  if (word === '') return true
+  let rest = ''
+  for await (const next of pieces) {
+    const piece = rest + next
+    if (await containsWord(piece, word, signal)) return true
+    rest = piece.slice(-SEARCH_OVERLAP)
+  }
+  return false
+}

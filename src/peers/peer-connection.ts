@@ -17,6 +17,7 @@ import { DomainError } from '../core/domain-error.ts'
 import { believedStamp, comparePlaces, type Believes } from '../core/stamp.ts'
 import { placeOf } from '../hashing/place-of.ts'
 import { messageOf } from '../lib/describe-failure.ts'
+import { withChanges } from '../lib/long-text.ts'
 import { Seldom } from '../lib/seldom.ts'
 import type { ChangeFeed } from '../ports/change-feed.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
@@ -166,10 +167,10 @@ export class PeerConnection {
     const before = this.#remote
     const contentId = await pushItem({ stored, stamp }, { ...this.#deps, signal })
     if (contentId === item.contentId) {
-      const { type, text, dataName, mediaType, contentHash: hash } = item
       // Unless something is there by now of which the watch has told.
       if (this.#remote === before) {
-        this.#remote = { ...SENT, type, text, dataName, mediaType, hash, contentId, stamp }
+        const { contentHash: hash } = item
+        this.#remote = withChanges(item, { ...SENT, hash, stamp })
       }
     } else if (before?.stamp !== undefined && !circleTime.believes(before.stamp.at)) {
       throw new DomainError('STAMP_AHEAD', AHEAD_THERE)

@@ -9,6 +9,7 @@ import type { ByteSource } from '../client/server.ts'
 import type { ContentId } from '../core/content-id.ts'
 import { KIB, MIB } from '../core/limits.ts'
 import type { Stamp } from '../core/stamp.ts'
+import { startOf, textOf } from '../lib/long-text.ts'
 import { blocksOf } from '../lib/read-bytes.ts'
 import type { Blob as StoredBlob } from '../ports/blob.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
@@ -48,9 +49,9 @@ export async function pushItem(
   if (size <= MAX_INLINE_BYTES) {
     return client.apply({ ...base, text: item.text, hasData: false, dataName: '' }, { signal })
   }
-  const text = item.text.slice(0, PREVIEW_LENGTH).toWellFormed()
+  const text = startOf(item).slice(0, PREVIEW_LENGTH).toWellFormed()
   const document = { ...base, text, hasData: true, dataName: `clipboard-${hash.slice(0, 16)}.txt` }
-  return offer(document, () => new Blob([item.text], { type: 'text/plain; charset=utf-8' }))
+  return offer(document, () => new Blob([...textOf(item)], { type: 'text/plain; charset=utf-8' }))
 
   async function offer(document: OutgoingDocument, open: () => ByteSource): Promise<ContentId> {
     try {

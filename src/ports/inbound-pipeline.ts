@@ -20,6 +20,8 @@ export type Origin =
  */
 export type InboundBytes =
   | { readonly kind: 'none' }
+  /** Those of a long Text, whose `text` is empty. They are handed over. */
+  | { readonly kind: 'utf8'; readonly utf8: Uint8Array<ArrayBuffer> }
   | {
       readonly kind: 'staged'
       readonly kept?: KeptBytes | undefined

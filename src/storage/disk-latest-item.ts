@@ -7,15 +7,7 @@
  * @module
  */
 
-import {
-  cutText,
-  isBatchId,
-  isDataName,
-  type Item,
-  ITEM_TYPES,
-  jsonLengthOf,
-  type Sender,
-} from '../core/item.ts'
+import { cutText, isBatchId, isDataName, type Item, ITEM_TYPES, type Sender } from '../core/item.ts'
 import { MAX_METADATA_BYTES, MAX_NAME_TEXT_BYTES } from '../core/limits.ts'
 import { defineJsonFile, NewerVersionError, writeFileAtomically } from '../lib/atomic-file.ts'
 import {
@@ -177,9 +169,8 @@ export class DiskLatestItem implements LatestItem {
     const content = await readOwnFile(this.#options.path)
     if (content === undefined) return
     const { text, binary, unsaved = [] } = parseItemFile(content)
-    if (text !== undefined && this.#isFit(text)) {
-      // Or the first reader of a long one would keep all others waiting.
-      await prepareText(text)
+    // Or the first reader of a long one would keep all others waiting.
+    if (text !== undefined && (await this.#prepareFitting(text))) {
       this.#content = { ...this.#content, text: { item: text, blob: undefined } }
     }
     if (binary === undefined) return
@@ -200,12 +191,10 @@ export class DiskLatestItem implements LatestItem {
   }
 
   /** Earlier versions took longer texts from other daemons. */
-  #isFit({ type, text }: Item): boolean {
-    if (jsonLengthOf(new TextEncoder().encode(text)) <= MAX_METADATA_BYTES) return true
-    this.#options.logger.warn('Left out a text that is too long', {
-      type,
-      most: MAX_METADATA_BYTES,
-    })
+  async #prepareFitting(item: Item): Promise<boolean> {
+    const most = MAX_METADATA_BYTES
+    if (await prepareText(item, most + 2)) return true
+    this.#options.logger.warn('Left out a text that is too long', { type: item.type, most })
     return false
   }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import { HttpError } from '../../src/http/http-error.ts'
 import { JsonScan, parseJson, parseScannedJson } from '../../src/http/json-body.ts'
 import fc, { forAll, forAllAsync } from '../support/property.ts'
@@ -85,10 +86,20 @@ describe('the values of JSON', () => {
 describe('long texts in JSON', () => {
   const PIECE = 2 ** 20
 
-  function parseLong(bytes: Uint8Array, longText?: number, piece?: number): Promise<unknown> {
+  async function parseLong(json: Uint8Array, longText?: number, piece?: number): Promise<unknown> {
+    const bytes = Uint8Array.from(json)
     const scan = new JsonScan(undefined, longText)
     scan.add(bytes)
-    return parseScannedJson(bytes, scan, piece)
+    return withStrings(await parseScannedJson(bytes, scan, piece))
+  }
+
+  /** The same with strings in the place of bytes, which have no halves of characters. */
+  function withStrings(value: unknown): unknown {
+    if (typeof value === 'string') return value.toWellFormed()
+    if (value instanceof Uint8Array) return Buffer.from(value).toString()
+    if (Array.isArray(value)) return value.map(withStrings)
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, withStrings(one)]))
   }
 
   async function resultOf(parsing: () => unknown): Promise<unknown> {
@@ -113,7 +124,7 @@ describe('long texts in JSON', () => {
       const parts = ['{"a":[{"b":"', ...one, '"},"short"],"c":"', ...other, '"}']
       const bytes = Buffer.concat(parts.map((part) => Buffer.from(part)))
       const inPieces = await resultOf(() => parseLong(bytes, 20, pieceBytes))
-      assert.deepEqual(inPieces, await resultOf(() => parseJson(bytes)))
+      assert.deepEqual(inPieces, await resultOf(async () => withStrings(await parseJson(bytes))))
     })
   })
 
@@ -132,7 +143,9 @@ describe('long texts in JSON', () => {
     const many = Array.from({ length: 16_000 }, (_, index) => `${index}`.padEnd(1000, 'é'))
     for (const text of ['x'.repeat(16 * PIECE), many]) {
       const turns = await turnsDuring(async () => {
-        assert.deepEqual(await parseLong(Buffer.from(JSON.stringify({ text }))), { text })
+        const parsed = await parseLong(Buffer.from(JSON.stringify({ text })))
+        // A difference of megabytes is nothing to print.
+        assert.ok(isDeepStrictEqual(parsed, { text }))
       })
       assert.ok(turns >= 15, `${turns} turns`)
     }

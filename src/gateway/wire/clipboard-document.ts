@@ -9,12 +9,14 @@ import { badBody } from '../../http/http-error.ts'
 import type { Dialect } from '../../ports/device-registry.ts'
 import type { BatchBytes } from '../../ports/inbound-pipeline.ts'
 import { readBatch } from './batch.ts'
-import { pickFields, fieldOf, toDataName, toItemType } from './fields.ts'
+import { pickFields, fieldOf, isBytes, toDataName, toItemType } from './fields.ts'
 
 /** A document as a client sent it; absent fields have their defaults. */
 export interface ClipboardDocument {
   readonly type: ItemType
   readonly text: string
+  /** A long Text; `text` is empty then. */
+  readonly utf8?: Uint8Array<ArrayBuffer>
   readonly hasData: boolean
   /** Empty, or a valid data name. */
   readonly dataName: string
@@ -89,9 +91,11 @@ export function decodeDocument(body: unknown, dialect: Dialect): ClipboardDocume
 
   const oldName = fieldOf(fields, 'file', 'string', '')
   const dataName = toDataName(fieldOf(fields, 'dataName', 'string', oldName))
-  const clipboard = fieldOf(fields, 'clipboard', 'string', '')
+  const long = type === 'Text' ? (fields.get('text') ?? fields.get('clipboard')) : undefined
+  const utf8 = isBytes(long) ? long : undefined
+  const clipboard = utf8 ? '' : fieldOf(fields, 'clipboard', 'string', '')
   const isOldHash = type !== 'Text' && isHash(clipboard)
-  const text = fieldOf(fields, 'text', 'string', isOldHash ? '' : clipboard)
+  const text = utf8 ? '' : fieldOf(fields, 'text', 'string', isOldHash ? '' : clipboard)
   const mediaType = fieldOf(fields, 'mediaType', 'string', undefined)
   const isOfBatch = BATCH.some((name) => fields.has(name))
   const batch = isOfBatch ? readBatch(fields.get('batch'), fields.get('members')) : undefined
@@ -103,6 +107,7 @@ export function decodeDocument(body: unknown, dialect: Dialect): ClipboardDocume
     batch,
     type,
     text: text.toWellFormed(),
+    ...(utf8 === undefined ? {} : { utf8 }),
     hasData: fieldOf(fields, 'hasData', 'boolean', false),
     dataName,
     // It is a hint, and nothing as long is a hash.

@@ -68,6 +68,11 @@ export function pickFields(body: unknown, names: readonly string[]): Fields {
   return picker.fields
 }
 
+/** Whether it is a text that was too long to be made a string: its bytes in UTF-8. */
+export function isBytes(value: unknown): value is Uint8Array<ArrayBuffer> {
+  return value instanceof Uint8Array
+}
+
 /**
  * One field, or `fallback` when it is absent.
  *
@@ -81,6 +86,8 @@ export function fieldOf<Kind extends keyof FieldKinds, Fallback>(
 ): FieldKinds[Kind] | Fallback {
   const value = fields.get(name.toLowerCase())
   if (value === undefined) return fallback
+  // A long text.
+  if (kind === 'string' && isBytes(value)) return String(Buffer.from(value)) as FieldKinds[Kind]
   if (typeof value !== kind) {
     throw badBody(`"${name}" must be a ${kind}`)
   }

@@ -14,7 +14,8 @@ import {
 } from '../../core/item.ts'
 import { MIB } from '../../core/limits.ts'
 import { badBody } from '../../http/http-error.ts'
-import { containsWord } from '../../lib/search-text.ts'
+import { textOf } from '../../lib/long-text.ts'
+import { containsWord, containsWordIn } from '../../lib/search-text.ts'
 import { toDataName, toItemType, type Fields } from './fields.ts'
 
 /** A record as clients read it. */
@@ -248,7 +249,7 @@ export async function isWanted(
     item.activatedAt < before &&
     item.activatedAt > after &&
     item.activatedAt > modifiedAfter &&
-    ((await containsWord(item.text, searchText, signal)) ||
+    ((await containsWordIn(textOf(item), searchText, signal)) ||
       (await containsWord(item.dataName, searchText)))
   )
 }
