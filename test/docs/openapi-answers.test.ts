@@ -14,19 +14,13 @@ import {
   listOperations,
   readDescription,
 } from './support/api-description.ts'
-import { answerOf, requestOf, type Case } from './support/case.ts'
+import { answerOf, isCalm, requestOf } from './support/case.ts'
 import { openStation } from './support/station.ts'
 
 const description = readDescription()
 const operations = listOperations(description)
 const cases = allCases(operations)
 const check = new AnswerCheck(description)
-
-/** Whether it finds a gateway as it was opened, and leaves it so. */
-function isCalm({ status, options, given, exchange, request }: Case): boolean {
-  const isPlain = options ?? given ?? exchange ?? request?.cut
-  return status >= 400 && isPlain === undefined
-}
 
 // Protocol: Success is 200, with these exceptions
 // Protocol, Framing: or 256 fields

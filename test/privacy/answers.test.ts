@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { listOperations, readDescription } from '../docs/support/api-description.ts'
 import { allCases } from '../docs/support/all-cases.ts'
-import { requestOf } from '../docs/support/case.ts'
+import { isCalm, requestOf } from '../docs/support/case.ts'
 import { openStation } from '../docs/support/station.ts'
 import { startHeadless, startPaired } from '../faults/support/subject.ts'
 import type { DaemonOptions } from '../support/daemon-process.ts'
@@ -32,8 +32,9 @@ const failures = allCases(operations).filter(({ code }) => {
 })
 for (const operation of operations) {
   it(`an answer that tells of a failure repeats nothing of the request line and header of ${operation.method} ${operation.path}`, async (t) => {
+    const calm = await openStation(t)
     for (const one of failures.filter((failure) => failure.operation === operation.id)) {
-      const at = await openStation(t, one.options)
+      const at = isCalm(one) ? calm : await openStation(t, one.options)
       await one.given?.(at)
       const told = requestOf(one, operation)
       const mark = secretWord('request header')

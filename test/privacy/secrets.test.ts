@@ -3,6 +3,7 @@ import { relative } from 'node:path'
 import { describe, it } from 'node:test'
 import { main } from '../faults/support/subject.ts'
 import { needsTracing } from '../faults/support/trace.ts'
+import { onlyAtNight } from '../support/night.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { Enclosure } from './support/enclosure.ts'
 import { placeOf } from './support/places.ts'
@@ -20,7 +21,9 @@ function judgeCall(enclosure: Enclosure, { name, descriptor, target, bytes }: Tr
 }
 
 describe('secrets', () => {
-  it('stay where they belong, whatever is done with them', async (t) => {
+  // By day the next one shows this, too.
+  const alone = needsTracing.skip === false ? onlyAtNight() : {}
+  it('stay where they belong, whatever is done with them', alone, async (t) => {
     const enclosure = await Enclosure.open(t, { main, places: PLACES })
     await playDay(enclosure)
     assert.deepEqual(enclosure.leaks, [])

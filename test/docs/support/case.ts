@@ -108,3 +108,9 @@ export function withHead(cases: readonly Case[]): readonly Case[] {
 export function answerOf({ status, code }: Case): string {
   return code === undefined ? String(status) : `${status} ${code}`
 }
+
+/** Whether it finds a gateway as it was opened, and leaves it so. */
+export function isCalm({ status, options, given, exchange, request }: Case): boolean {
+  const isPlain = options ?? given ?? exchange ?? request?.cut
+  return status >= 400 && isPlain === undefined
+}
