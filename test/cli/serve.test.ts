@@ -69,7 +69,7 @@ describe('clipgate serve', () => {
   })
 
   it('ends at the second signal, whatever is in flight', async (t) => {
-    const daemon = await startDaemonProcess(t, HEADLESS)
+    const daemon = await startDaemonProcess(t, { ...HEADLESS, devices: ['Phone'] })
     const { username, password } = await daemon.pair('Phone')
     const { port } = new URL(daemon.ready.gateway)
     const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined)
@@ -88,7 +88,8 @@ describe('clipgate serve', () => {
   })
 
   it('goes on when nobody reads its output any more', async (t) => {
-    const daemon = await startDaemonProcess(t, { args: ['--headless', '--log-level', 'debug'] })
+    const args = ['--headless', '--log-level', 'debug']
+    const daemon = await startDaemonProcess(t, { args, devices: ['Phone'] })
     daemon.child.stdout?.destroy()
     daemon.child.stderr?.destroy()
     const phone = await daemon.phone()

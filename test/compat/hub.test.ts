@@ -30,7 +30,7 @@ const ITEMS: readonly Copied[] = [
 
 describe('the desktop program of the reference project, in its default account', () => {
   it('takes what another one pushes, of each kind, and again', async (t) => {
-    const daemon = await startDaemonProcess(t, { args: ARGS })
+    const daemon = await startDaemonProcess(t, { args: ARGS, devices: ['one', 'other'] })
     const { gateway } = daemon.ready
     const one = await DesktopClient.start(t, await daemon.pair('one'), gateway)
     const other = await DesktopClient.start(t, await daemon.pair('other'), gateway)
@@ -57,7 +57,7 @@ describe('the desktop program of the reference project, in its default account',
   })
 
   it('posts its history when it is started again, and nobody sees any of it', async (t) => {
-    const daemon = await startDaemonProcess(t, { args: ARGS })
+    const daemon = await startDaemonProcess(t, { args: ARGS, devices: ['one', 'other'] })
     const { gateway } = daemon.ready
     const one = await DesktopClient.start(t, await daemon.pair('one'), gateway)
     const other = await DesktopClient.start(t, await daemon.pair('other'), gateway)
@@ -84,7 +84,7 @@ describe('the desktop program of the reference project, in its default account',
   })
 
   it('exchanges with a phone that knows no hub', async (t) => {
-    const daemon = await startDaemonProcess(t, { args: ARGS })
+    const daemon = await startDaemonProcess(t, { args: ARGS, devices: ['desktop', 'phone'] })
     const { gateway } = daemon.ready
     const desktop = await DesktopClient.start(t, await daemon.pair('desktop'), gateway)
     const phone = await daemon.phone('phone')
@@ -95,7 +95,7 @@ describe('the desktop program of the reference project, in its default account',
   })
 
   it('connects again to a daemon that was started again', async (t) => {
-    const first = await startDaemonProcess(t, { args: ARGS })
+    const first = await startDaemonProcess(t, { args: ARGS, devices: ['desktop', 'phone'] })
     const desktop = await DesktopClient.start(t, await first.pair('desktop'), first.ready.gateway)
     const device = await first.pair('phone')
     await first.stop()
@@ -109,7 +109,7 @@ describe('the desktop program of the reference project, in its default account',
 
   for (const how of ['rotate', 'revoke']) {
     it(`is let go by ${how}, and not let in again`, async (t) => {
-      const daemon = await startDaemonProcess(t, { args: ARGS })
+      const daemon = await startDaemonProcess(t, { args: ARGS, devices: ['desktop'] })
       const device = await daemon.pair('desktop')
       const desktop = await DesktopClient.start(t, device, daemon.ready.gateway)
       await daemon.run(how, device.id)

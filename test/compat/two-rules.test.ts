@@ -48,7 +48,8 @@ async function read(phone: Phone): Promise<Record<string, unknown>> {
 
 it('phones with two rules of hashes exchange images both ways, over a restart', async (t) => {
   const args = ['--clipboard', 'none']
-  const first = await startDaemonProcess(t, { args })
+  const early = ['of bytes', 'bound to names']
+  const first = await startDaemonProcess(t, { args, devices: early })
   const devices = [await first.pair('of bytes'), await first.pair('bound to names')] as const
   const phonesOf = ({ ready }: DaemonProcess): readonly [Phone, Phone] => [
     createPhone(devices[0], ready.gateway),
@@ -74,7 +75,7 @@ it('phones with two rules of hashes exchange images both ways, over a restart', 
 
 it('a phone that asks before it sends is not told, after a restart, that its first photo is there', async (t) => {
   const args = ['--clipboard', 'none']
-  const first = await startDaemonProcess(t, { args })
+  const first = await startDaemonProcess(t, { args, devices: ['asks first'] })
   const device = await first.pair('asks first')
   const [red = Buffer.of(), green = Buffer.of()] = ['red', 'green'].map((text) => Buffer.from(text))
   const phone = createPhone(device, first.ready.gateway)

@@ -93,10 +93,11 @@ describe('notifications', () => {
   it('are off unless somebody wants them', async (t) => {
     const { path, calls } = await fakeNotifySend(t)
     const env = { PATH: path }
-    const quiet = await startDaemonProcess(t, { env, args: ['--headless'] })
+    const quiet = await startDaemonProcess(t, { env, args: ['--headless'], devices: ['Quiet'] })
     await (await quiet.phone('Quiet')).pushText('x')
     assert.equal(await quiet.stop(), 0)
-    const loud = await startDaemonProcess(t, { env, args: ['--headless', '--notify'] })
+    const args = ['--headless', '--notify']
+    const loud = await startDaemonProcess(t, { env, args, devices: ['Loud'] })
     await (await loud.phone('Loud')).pushText('x')
     assert.match((await calls.next()).join(), /“Loud”/)
   })
@@ -109,7 +110,7 @@ describe('notifications', () => {
     const { display } = await Xvfb.start(t)
     const start = async (bus: string, ...args: readonly string[]) => {
       const env = { PATH: path, DISPLAY: display, DBUS_SESSION_BUS_ADDRESS: bus }
-      const daemon = await startDaemonProcess(t, { env, args })
+      const daemon = await startDaemonProcess(t, { env, args, devices: ['Pixel'] })
       return await daemon.phone('Pixel')
     }
     for (const quiet of [
@@ -204,7 +205,8 @@ describe('notifications', () => {
   it('never keep a daemon from working when they cannot be shown', async (t) => {
     const folder = await temporaryFolder(t)
     const args = ['--headless', '--notify']
-    const daemon = await startDaemonProcess(t, { args, env: { PATH: folder } })
+    const options = { args, env: { PATH: folder }, devices: ['Phone'] }
+    const daemon = await startDaemonProcess(t, options)
     const phone = await daemon.phone()
     await phone.pushText('hello')
     assert.equal((await phone.document())['text'], 'hello')

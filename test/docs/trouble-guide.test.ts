@@ -36,7 +36,11 @@ describe('docs/guides/trouble.md', () => {
   it('is right that commands ask no proxy, nor one for exceptions', async (t) => {
     const { asked, env } = await openProxy(t)
     for (const more of [{}, exported()]) {
-      const daemon = await startDaemonProcess(t, { args: ['--headless'], env: { ...env, ...more } })
+      const daemon = await startDaemonProcess(t, {
+        args: ['--headless'],
+        devices: ['Work'],
+        env: { ...env, ...more },
+      })
       const { link } = await daemon.pair('Work')
       const file = join(daemon.folder, 'link')
       await writeFile(file, link)

@@ -270,8 +270,8 @@ describe('clipgate doctor, beside a daemon', () => {
   it('asks each address that a link may name', async (t) => {
     const daemon = await startDaemonProcess(t, {
       args: ['--listen', '0.0.0.0:0', '--clipboard', 'none'],
+      devices: ['Phone'],
     })
-    await daemon.pair('Phone')
     const dataDir = join(daemon.folder, 'data')
     const findings = await check(t, { dataDir, interfaces: networkInterfaces })
     const { port } = new URL(daemon.ready.gateway)
@@ -307,7 +307,10 @@ describe('clipgate doctor, beside a daemon', () => {
   })
 
   it('knows without the daemon, too, that a device was seen', async (t) => {
-    const daemon = await startDaemonProcess(t, { args: ['--clipboard', 'none'] })
+    const daemon = await startDaemonProcess(t, {
+      args: ['--clipboard', 'none'],
+      devices: ['Phone'],
+    })
     const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
     await phone.document()
     await daemon.stop()
@@ -316,7 +319,10 @@ describe('clipgate doctor, beside a daemon', () => {
   })
 
   it('names a device that as many programs use at once as may', async (t) => {
-    const daemon = await startDaemonProcess(t, { args: ['--clipboard', 'none'] })
+    const daemon = await startDaemonProcess(t, {
+      args: ['--clipboard', 'none'],
+      devices: ['Phone'],
+    })
     const device = await daemon.pair('Phone')
     const { authorization } = createPhone(device, daemon.ready.gateway)
     const port = Number(new URL(daemon.ready.gateway).port)

@@ -136,7 +136,8 @@ describe('a document of a batch of which there is an item', () => {
   // Protocol: When one of them is not there, the answer is 404
   it('is 404 unless it is the one that made it, also after a restart', async (t) => {
     const folder = await temporaryFolder(t)
-    const first = await startDaemonProcess(t, { ...HEADLESS, folder })
+    const options = { ...HEADLESS, folder, devices: ['One', 'Two'] }
+    const first = await startDaemonProcess(t, options)
     const devices = [await first.pair('One'), await first.pair('Two')] as const
     const phone = createPhone(devices[0], first.ready.gateway)
     const [single, group] = [newBatch(), newBatch()]
@@ -253,7 +254,8 @@ describe('a Group that another program made', () => {
   // Protocol: Of an archive that came the daemon finds this hash out itself
   it('has the hash of its files, whatever its sender told, and keeps it', async (t) => {
     const folder = await temporaryFolder(t)
-    const first = await startDaemonProcess(t, { ...HEADLESS, folder })
+    const options = { ...HEADLESS, folder, devices: ['Pixel', 'iPad'] }
+    const first = await startDaemonProcess(t, options)
     const [device, other] = [await first.pair('Pixel'), await first.pair('iPad')]
     const phone = createPhone(device, first.ready.gateway)
     const push = async (told: string, by = phone): Promise<void> => {

@@ -15,7 +15,7 @@ const HEADLESS = { args: ['--headless'] }
 
 it('a headless daemon serves what a phone pushes, and survives being killed with it', async (t) => {
   const folder = await temporaryFolder(t)
-  const first = await startDaemonProcess(t, { ...HEADLESS, folder })
+  const first = await startDaemonProcess(t, { ...HEADLESS, folder, devices: ['Pixel'] })
   assert.deepEqual(
     [first.ready.mode, first.ready.clipboard, first.ready.pid],
     ['headless', 'none', first.child.pid],
@@ -68,6 +68,7 @@ it('a headless daemon goes on headless, and says why, where there is no display'
 it('a daemon on a desktop listens as it was asked to while its clipboard cannot be opened', async (t) => {
   const daemon = await startDaemonProcess(t, {
     args: ['--clipboard', 'x11', '--log-level', 'info'],
+    devices: ['Pixel'],
   })
   assert.deepEqual([daemon.ready.mode, daemon.ready.clipboard], ['desktop', 'none'])
   const phone = await daemon.phone('Pixel')

@@ -85,7 +85,7 @@ it(
   needsDisk(),
   async (t) => {
     const file = await makeLargeFile(join(await temporaryFolder(t), 'large.bin'), SIZE)
-    const daemon = await startDaemonProcess(t, { args: ['--headless'] })
+    const daemon = await startDaemonProcess(t, { args: ['--headless'], devices: ['Client'] })
     const device = await daemon.pair('Client')
     const { gateway, pid } = daemon.ready
     const phone = createPhone(device, gateway)

@@ -78,7 +78,7 @@ const WAYS: readonly (readonly [way: string, line: string, rest: string, times?:
 
 /** A daemon with a device, and a page of its panel. */
 async function start(t: TestContext) {
-  const daemon = await startHeadless(t)
+  const daemon = await startHeadless(t, { devices: ['Lost phone'] })
   const { control } = daemon.ready
   const device = await daemon.pair('Lost phone')
   const { url } = JSON.parse((await daemon.run('panel', '--json')).stdout)

@@ -219,6 +219,7 @@ describe('a desktop whose disk has no room for a second copy of a file', needsDe
       main,
       folder: disk,
       args: ['--min-free-bytes', '12MiB'],
+      devices: ['Phone'],
       env: { DISPLAY: xvfb.display },
     })
     const phone = await daemon.phone()
@@ -248,7 +249,8 @@ describe('a small disk that has films on it which cannot be saved yet', needsMou
       const disk = mountSmallDisk(t, 48)
       await writeFile(join(disk, 'received'), 'no folder')
       const args = ['--clipboard', 'x11', '--min-free-bytes', minFreeBytes]
-      const daemon = await startDaemonProcess(t, { main, folder: disk, args })
+      const options = { main, folder: disk, args, devices: ['Phone'] }
+      const daemon = await startDaemonProcess(t, options)
       const phone = await daemon.phone()
       for (const name of ['a', 'b']) {
         await phone.pushFile('File', name, Buffer.alloc(10 * MIB, name))
@@ -268,7 +270,8 @@ describe('a small disk that has films on it which cannot be saved yet', needsMou
     await writeFile(join(disk, 'received'), 'no folder')
     const options = { main, folder: disk }
     const desktop = ['--clipboard', 'x11', '--min-free-bytes', '8MiB']
-    const first = await startDaemonProcess(t, { ...options, args: desktop })
+    const early = { args: desktop, devices: ['Phone'] }
+    const first = await startDaemonProcess(t, { ...options, ...early })
     const device = await first.pair('Phone')
     const before = createPhone(device, first.ready.gateway)
     for (const name of ['a', 'b']) {
@@ -414,7 +417,8 @@ async function shutOut(
   spoil: (disk: string) => Promise<() => Promise<void>>,
 ): Promise<void> {
   const options = { folder: mountSmallDisk(t, 16), args: ['--min-free-bytes', '0'] }
-  const { daemon, phone } = await startUsed(t, options)
+  const devices = ['Phone', 'Lost', 'Old']
+  const { daemon, phone } = await startUsed(t, { ...options, devices })
   const [lost, old] = [await daemon.pair('Lost'), await daemon.pair('Old')]
   const isIn = async (device: PairedDevice, { ready }: DaemonProcess): Promise<boolean> => {
     return (await createPhone(device, ready.gateway).fetch('/')).status === 200
@@ -464,7 +468,7 @@ describe('a device that is shut out', SIDE_BY_SIDE, () => {
 
   it('comes back with a restart before there is room, of which the log warns', async (t) => {
     const options = { folder: mountSmallDisk(t, 16), args: ['--min-free-bytes', '0'] }
-    const { daemon } = await startUsed(t, options)
+    const { daemon } = await startUsed(t, { ...options, devices: ['Phone', 'Lost'] })
     // What a device has staged makes room when it goes; this one has nothing.
     const device = await daemon.pair('Lost')
     const makeRoom = await fill(daemon.folder)
@@ -484,8 +488,8 @@ it(
   'a command without a daemon shuts nobody out when it cannot save that, and changes nothing',
   needs('prlimit'),
   async (t) => {
-    const { daemon, device, files } = await startUsed(t, {})
-    for (const label of ['Second', 'Third', 'Fourth']) await daemon.pair(label)
+    const devices = ['Phone', 'Second', 'Third', 'Fourth']
+    const { daemon, device, files } = await startUsed(t, { devices })
     assert.equal(await daemon.stop(), 0)
     const stored = files()
     // The lock fits, and the devices do not.
@@ -633,7 +637,8 @@ describe('a desktop with files copied from a share that hangs', needsShare, () =
 describe('a desktop whose folder of received files hangs from its start on', needsShare, () => {
   it('takes what is sent', async (t) => {
     const { display } = await Xvfb.start(t)
-    const first = await startDaemonProcess(t, { main, env: { DISPLAY: display } })
+    const options = { main, devices: ['Phone'], env: { DISPLAY: display } }
+    const first = await startDaemonProcess(t, options)
     const { folder } = first
     const device = await first.pair('Phone')
     await createPhone(device, first.ready.gateway).pushFile('File', 'a', Buffer.from('a'))
@@ -659,7 +664,8 @@ describe('a desktop whose folder of received files hangs from its start on', nee
 /** A desktop beside a folder of `count` files, which can be made to hang. */
 async function startBesideShare(t: TestContext, count: number) {
   const { display } = await Xvfb.start(t)
-  const daemon = await startDaemonProcess(t, { main, env: { DISPLAY: display } })
+  const options = { main, devices: ['Phone'], env: { DISPLAY: display } }
+  const daemon = await startDaemonProcess(t, options)
   const phone = await daemon.phone()
   const share = await temporaryFolder(t)
   const files = Array.from({ length: count }, (_, at) => join(share, `${at + 1}`))

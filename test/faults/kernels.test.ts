@@ -60,7 +60,7 @@ describe('a program whose kernel is damaged', () => {
 
     it(`hashes a long text where files are hashed, and says so: BLAKE3 ${name}`, async (t) => {
       await damage(t, 'blake3-kernel.wasm', name)
-      const { daemon, phone } = await startPaired(t, { devices: [] })
+      const { daemon, phone } = await startPaired(t)
       await phone.pushText('short')
       assert.equal(warningsAbout('blake3-kernel.wasm', daemon).length, 0)
       const text = 'text '.repeat(400_000)
@@ -73,7 +73,7 @@ describe('a program whose kernel is damaged', () => {
 
     it(`hashes a file as before, and says so: BLAKE3 ${name}`, async (t) => {
       await damage(t, 'blake3-kernel.wasm', name)
-      const { daemon, phone } = await startPaired(t, { devices: [] })
+      const { daemon, phone } = await startPaired(t)
       const bytes = crypto.randomBytes(3_000_000)
       await phone.pushFile('File', 'a.bin', bytes)
       const { contentId } = await phone.document()

@@ -60,7 +60,7 @@ async function startAmongOthers(t: TestContext, options: DaemonOptions = {}) {
     mkdirSync(join(folder, name), { mode: 0o700 })
   const others = ['victim', 'elsewhere/victim', 'data/victim', 'received/victim']
   for (const path of others) writeFileSync(join(folder, path), `not ours: ${path}`)
-  const daemon = await startDaemonProcess(t, { main, folder, ...options })
+  const daemon = await startDaemonProcess(t, { main, folder, devices: ['Phone'], ...options })
   const device = await daemon.pair('Phone')
   const isOurs = (path: string): boolean => path.startsWith('data/') && isOwnPath(path.slice(5))
   const lookAround = () => takeSnapshot(folder, (path) => !isOurs(path))

@@ -110,7 +110,8 @@ it('an upload goes on where it was, however often its connection is cut and its 
 
 it('an upload goes on where it was once a full disk has room again', needsMount, async (t) => {
   const disk = mountSmallDisk(t, 24)
-  const daemon = await startHeadless(t, { folder: disk, args: ['--min-free-bytes', '0'] })
+  const args = ['--min-free-bytes', '0']
+  const daemon = await startHeadless(t, { folder: disk, args, devices: ['Phone'] })
   const device = await daemon.pair('Phone')
   const phone = createPhone(device, daemon.ready.gateway)
   const bytes = Buffer.alloc(8 * MIB, createHash('sha512').update('film').digest())

@@ -126,7 +126,10 @@ it('a thousand event streams all hear of each push, once and in order; and end w
 describe('a client whose machine vanishes without a word', needsMachines(), () => {
   it('delays nobody, gives way to the next stream, and can be revoked', async (t) => {
     const { machine, here, pull } = await layCable(t, 'lost')
-    const daemon = await startHeadless(t, { args: ['--listen', '0.0.0.0:0', '--grace', '0'] })
+    const daemon = await startHeadless(t, {
+      args: ['--listen', '0.0.0.0:0', '--grace', '0'],
+      devices: ['Lost', 'Spectator'],
+    })
     const [lost, spectator] = [await daemon.pair('Lost'), await daemon.pair('Spectator')]
     const { port } = new URL(daemon.ready.gateway)
     const login = `${lost.username}:${lost.password}`

@@ -21,7 +21,7 @@ function runsAlready(folder: string, pid: number | undefined): RegExp {
 }
 
 it('two daemons on one data directory are one: the second is told who was first, also when that one is stopped', async (t) => {
-  const first = await startHeadless(t)
+  const first = await startHeadless(t, { devices: ['Phone'] })
   const { folder, ready } = first
   const device = await first.pair('Phone')
   await createPhone(device, ready.gateway).pushFile('File', 'a', Buffer.from('mine'))

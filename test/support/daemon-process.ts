@@ -54,8 +54,13 @@ export interface DaemonProcess {
   log(): string
   /** Runs another command against this daemon's data directory. */
   run(...args: readonly string[]): Promise<{ readonly stdout: string; readonly stderr: string }>
-  /** As `clipgate pair` does, without a process of its own; or one of those that were paired early. */
-  pair(label: string): Promise<PairedDevice>
+  /**
+   * As `clipgate pair` does, without a process of its own; or one of those that were paired early.
+   *
+   * @param label `Peer` for another daemon.
+   * @param url Of the link; that of the gateway unless it is given.
+   */
+  pair(label: string, url?: string): Promise<PairedDevice>
   /** A phone, which {@link pair} pairs. */
   phone(label?: string): Promise<Phone>
   /** SIGTERM, and its exit code. */
@@ -154,13 +159,13 @@ export async function startDaemonProcess(
     stderr: () => withoutUsual(stderr),
     log: () => stderr,
     run,
-    pair: async (label) => {
+    pair: async (label, to) => {
       const found = early.findIndex((device) => device.label === label)
       const [device] = found < 0 ? [] : early.splice(found, 1)
       if (device !== undefined) {
         const { id, username, password } = device
         const o = { did: id, label, proto: 'syncclipboard' }
-        const { gateway: url } = ready
+        const url = to ?? ready.gateway
         return {
           ...device,
           url,
@@ -170,7 +175,8 @@ export async function startDaemonProcess(
       // In a network of its own it can only be asked from there, and after its end only commands help.
       const isReached = options.wrapper === undefined && !hasEnded(child)
       if (!isReached) return JSON.parse((await run('pair', '--json', '--label', label)).stdout)
-      return (await ownerOf({ ready, folder })).pair({ ...NEW_PHONE, label })
+      const kind = label === 'Peer' ? 'peer' : 'phone'
+      return (await ownerOf({ ready, folder })).pair({ ...NEW_PHONE, kind, label, url: to })
     },
     phone: async (label = 'Phone') => createPhone(await daemon.pair(label), ready.gateway),
     stop: async () => {

@@ -5,14 +5,14 @@ import { join as joinPath } from 'node:path'
 import type { TestContext } from 'node:test'
 import { connect, type Client } from '../../../src/client/connect.ts'
 import type { LatestDocument } from '../../../src/client/latest.ts'
-import type { Pairing } from '../../../src/ports/admin.ts'
 import type { PeerSummary } from '../../../src/ports/peers.ts'
 import {
   startDaemonProcess,
   type DaemonOptions,
   type DaemonProcess,
+  type PairedDevice,
 } from '../../support/daemon-process.ts'
-import { NEW_PHONE, ownerOf } from '../../support/owner.ts'
+import { ownerOf } from '../../support/owner.ts'
 import { createPhone, type Phone } from '../../support/phone.ts'
 
 export interface MemberDaemon {
@@ -62,8 +62,8 @@ export interface JoinOptions {
 type Running = Pick<MemberDaemon, 'daemon'>
 
 /** Makes what lets another daemon in, whose link has this URL. */
-export async function pairPeer({ daemon }: Running, url?: string): Promise<Pairing> {
-  return (await ownerOf(daemon)).pair({ ...NEW_PHONE, kind: 'peer', url })
+export function pairPeer({ daemon }: Running, url?: string): Promise<PairedDevice> {
+  return daemon.pair('Peer', url)
 }
 
 /** Joins with a link that was made on the other side. @returns The id of the device there. */

@@ -16,6 +16,9 @@ import { createPhone, type Phone } from '../../support/phone.ts'
 import { joinDaemon, type JoinOptions } from './daemons.ts'
 import { ItemLog } from './item-log.ts'
 
+/** Its own client, and others that may join it: a real hash is most of what a link takes. */
+const PEERS: readonly string[] = ['Peer', 'Peer', 'Peer', 'Peer']
+
 export class MemberProcess {
   readonly #t: TestContext
   readonly #options: DaemonOptions
@@ -54,7 +57,7 @@ export class MemberProcess {
     given: DaemonOptions = {},
   ): Promise<MemberProcess> {
     const options = { args: ['--headless'], ...given }
-    const daemon = await startDaemonProcess(t, { devices: ['Peer'], ...options })
+    const daemon = await startDaemonProcess(t, { devices: PEERS, ...options })
     const device = await daemon.pair('Peer')
     const { gateway } = daemon.ready
     const { username, password } = device
