@@ -147,7 +147,7 @@ export class PeerConnection {
     return planMove(this.#deps.latest.current, this.#remote, this.#deps.circleTime.believes)
   }
 
-  /** What both sides have by now, or one has something later of, must not hold that up. */
+  /** Nothing waits for an item that both sides have by now, or one has something later of. */
   #isOutdated(move: Move): boolean {
     const { latest, circleTime } = this.#deps
     const due = planMove(latest.current, this.#remote, circleTime.believes)
