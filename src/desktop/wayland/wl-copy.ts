@@ -6,23 +6,25 @@
  * end by clearing the clipboard. While it takes its input it must be killed, and its folder is
  * removed here. With a compositor that hangs neither is possible, and an older one leaves its file.
  *
- * It is not ended when this program is killed: what was pushed can still be pasted then.
+ * It is not ended when this program is killed: what was pushed can still be pasted then. So it gets
+ * a whole file, and no pipe, whose end it would take for that of the content.
  * @module
  */
 
 import { spawn, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
-import { readFile, readlink, rm } from 'node:fs/promises'
-import { dirname } from 'node:path'
-import type { Writable } from 'node:stream'
+import { randomBytes } from 'node:crypto'
+import { type FileHandle, open, readFile, readlink, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { KIB } from '../../core/limits.ts'
+import { PRIVATE_FILE_MODE } from '../../lib/atomic-file.ts'
 import { blocksOf } from '../../lib/read-bytes.ts'
 import { withoutTrailing } from '../../lib/without-trailing.ts'
 import { messageOf } from '../../lib/describe-failure.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { OfferedContent } from '../../ports/system-clipboard.ts'
 import { describeStart } from '../clipboard-errors.ts'
-import { offeredFormats, type OfferedFormat } from '../offered-formats.ts'
+import { type OfferedBytes, offeredFormats, type OfferedFormat } from '../offered-formats.ts'
 import { killGroup, runTool } from './run-tool.ts'
 
 interface WlCopyOptions {
@@ -48,22 +50,23 @@ export const OVERTAKEN = 'Another program copied at the same moment'
 /** Offers content with `wl-copy`. */
 export class WlCopy {
   readonly #options: WlCopyOptions
-  readonly #child: ChildProcess
+  /** `undefined` until there is all that it is to offer. */
+  #child: ChildProcess | undefined
   /** The format in which it offers it. */
   readonly type: string
   /** Resolves when {@link confirm} is called; rejects when wl-copy ends before. */
   readonly confirmed: Promise<void>
   #settle: (failure?: Error) => void = () => undefined
   #cancelTimeout: () => void = () => undefined
-  #isSent = false
   #isConfirmed = false
   #aborting: Promise<void> | undefined
   #hasComplained = false
   #isUnreadable = false
   /** Resolves when it is gone. */
   readonly ended: Promise<void>
+  #end: () => void = () => undefined
 
-  /** Starts it, and sends it what it offers. */
+  /** Gets what it offers, and starts it. */
   constructor(options: WlCopyOptions) {
     this.#options = options
     const format = writableFormat(options.content)
@@ -74,36 +77,19 @@ export class WlCopy {
     })
     // Who never waits for it has lost nothing.
     this.confirmed.catch(() => undefined)
-    const args = ['--foreground', '--type', type]
-    const { env } = options
-    const child = spawn('wl-copy', args, { env, stdio: ['pipe', 'ignore', 'pipe'], detached: true })
-    this.#child = child
-    child.stderr.on('data', () => (this.#hasComplained = true))
-    child.on('error', (error) => this.#settle(new Error(describeStart('wl-copy', error))))
-    // It ended while we wrote: that is told by its end.
-    child.stdin.on('error', () => undefined)
-    this.ended = new Promise((resolve) => {
-      child.on('close', () => {
-        this.#cancelTimeout()
-        // Whoever aborts it knows better why it ended.
-        if (this.#aborting === undefined) {
-          this.#settle(new Error(this.isLost ? 'wl-copy failed' : OVERTAKEN))
-        }
-        resolve()
-      })
-    })
-    void this.#send(child.stdin, format)
+    this.ended = new Promise((resolve) => (this.#end = resolve))
+    void this.#start(format)
   }
 
   /** It has everything, and offers it from now on. */
   get isSent(): boolean {
-    return this.#isSent
+    return this.#child !== undefined
   }
 
   /** It ended, but not because somebody else copied, or what it offers could not be read. */
   get isLost(): boolean {
     if (this.#isUnreadable) return false
-    return this.#hasComplained || this.#child.signalCode !== null
+    return this.#hasComplained || (this.#child?.signalCode ?? null) !== null
   }
 
   /** To be told when others were seen to be able to paste it. */
@@ -123,7 +109,7 @@ export class WlCopy {
   async release(): Promise<void> {
     const { env, clock } = this.#options
     if (this.#isGone) return
-    if (!this.#isSent) return await this.abort(CLOSED)
+    if (!this.isSent) return await this.abort(CLOSED)
     const late = new AbortController()
     late.signal.addEventListener('abort', () => void this.abort(CLOSED))
     const cancel = clock.after(END_MS, () => late.abort())
@@ -135,8 +121,10 @@ export class WlCopy {
   }
 
   async #abort(reason: string): Promise<void> {
-    const { pid } = this.#child
-    const folder = pid === undefined || this.#isGone ? undefined : await findFolder(pid)
+    const child = this.#child
+    if (child === undefined) this.#end()
+    const pid = this.#isGone ? undefined : child?.pid
+    const folder = pid === undefined ? undefined : await findFolder(pid)
     if (!this.#isGone) killGroup(pid)
     await this.ended
     if (folder !== undefined) await rm(folder, { recursive: true, force: true })
@@ -144,33 +132,58 @@ export class WlCopy {
   }
 
   get #isGone(): boolean {
-    return this.#child.exitCode !== null || this.#child.signalCode !== null
+    return (this.#child?.exitCode ?? null) !== null || (this.#child?.signalCode ?? null) !== null
   }
 
-  async #send(stdin: Writable, format: OfferedFormat): Promise<void> {
-    let sent = 0
+  async #start(format: OfferedFormat): Promise<void> {
     try {
-      const bytes = await format.bytes()
-      for await (const block of blocksOf(bytes, { blockSize: BLOCK_BYTES })) {
-        sent += block.length
-        if (stdin.destroyed) return
-        if (!stdin.write(block)) await Promise.race([once(stdin, 'drain'), this.ended])
-      }
-      if (sent < bytes.size) throw new Error('Cannot offer the item: bytes are missing')
+      const file = await fileOf(await format.bytes())
+      if (this.#aborting === undefined) this.#spawn(file)
+      await file.close()
     } catch (error) {
-      // It ended first, and that is the reason.
-      if (stdin.destroyed) return
-      // While its input is open it offers nothing: what has come so far is only a part.
       this.#isUnreadable = true
       await this.abort(messageOf(error))
-      return
     }
-    this.#isSent = true
-    stdin.end()
+  }
+
+  #spawn(file: FileHandle): void {
+    const { env, clock } = this.#options
+    const args = ['--foreground', '--type', this.type]
+    const stdio = [file.fd, 'ignore', 'pipe'] as const
+    const child = spawn('wl-copy', args, { env, stdio: [...stdio], detached: true })
+    this.#child = child
+    child.stderr?.on('data', () => (this.#hasComplained = true))
+    child.on('error', (error) => this.#settle(new Error(describeStart('wl-copy', error))))
+    child.on('close', () => {
+      this.#cancelTimeout()
+      // Whoever aborts it knows better why it ended.
+      if (this.#aborting === undefined) {
+        this.#settle(new Error(this.isLost ? 'wl-copy failed' : OVERTAKEN))
+      }
+      this.#end()
+    })
     if (this.#isConfirmed) return
-    this.#cancelTimeout = this.#options.clock.after(CONFIRM_MS, () => {
+    this.#cancelTimeout = clock.after(CONFIRM_MS, () => {
       void this.abort('wl-copy does not become ready')
     })
+  }
+}
+
+/** A file of these bytes, which has no name any more. */
+async function fileOf(bytes: OfferedBytes): Promise<FileHandle> {
+  const path = join(tmpdir(), `clipgate-${randomBytes(16).toString('hex')}`)
+  const written = await open(path, 'wx', PRIVATE_FILE_MODE)
+  const file = await open(path).finally(() => rm(path))
+  try {
+    await writeFile(written, blocksOf(bytes, { blockSize: BLOCK_BYTES }))
+    const { size } = await file.stat()
+    if (size < bytes.size) throw new Error('Cannot offer the item: bytes are missing')
+    return file
+  } catch (error) {
+    await file.close()
+    throw error
+  } finally {
+    await written.close()
   }
 }
 

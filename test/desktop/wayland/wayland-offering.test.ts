@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { randomBytes, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -223,6 +225,33 @@ describe('WaylandClipboard, offering', { ...needs(...SWAY_TOOLS), timeout: 60_00
     assert.equal(await filesWith(marker), 0)
     await clipboard.offer({ kind: 'text', text: 'next' })
     assert.equal(String(await wlPaste(env, 'text/plain')), 'next')
+  })
+
+  it('does not offer a part when the program is killed', async (t) => {
+    const { env } = await Sway.start(t)
+    const code = `
+      import { WlCopy } from '${new URL('../../../src/desktop/wayland/wl-copy.ts', import.meta.url)}'
+      import { systemClock as clock } from '${new URL('../../../src/lib/clock.ts', import.meta.url)}'
+      const read = async (target, position) => {
+        if (position > 0) await new Promise(() => process.stdout.write('asked'))
+        return target.fill(120).length
+      }
+      const blob = { size: ${10 * MIB}, open: async () => ({ read, close: async () => undefined }) }
+      new WlCopy({ content: { kind: 'image', mediaType: 'image/png', blob }, env: process.env, clock })
+      setInterval(() => undefined, 1000)`
+    const args = [...process.execArgv, '--input-type=module', '--eval', code]
+    const child = spawn(process.execPath, args, { env: { ...process.env, ...env } })
+    await once(child.stdout, 'data')
+    const { pid } = child
+    const started = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).split(' ')
+    child.kill('SIGKILL')
+    const runs = (id: string) => readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '')
+    // Whatever it had started has ended, or offers nothing of it.
+    for (const id of started.filter((id) => id !== '')) {
+      while ((await runs(id)) !== '') {
+        assert.equal((await listTypes(env)).includes('image/png'), false, 'a part can be pasted')
+      }
+    }
   })
 
   it('leaves no file behind when it is closed', async (t) => {
