@@ -91,7 +91,7 @@ export class Blake3Thread {
     }
   }
 
-  /** Both digests of `bytes`, which are handed over and given back. @throws When the worker ends. */
+  /** Both digests of `bytes`, handed over and given back. @throws When the worker ends. */
   async digestsOf(bytes: Uint8Array<ArrayBuffer>): Promise<HashedBytes> {
     const job = this.#jobs
     this.#jobs += 1

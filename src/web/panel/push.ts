@@ -15,7 +15,7 @@ const words = strings.push
 
 /** The part of the page that puts something on the clipboard. */
 export function createPushView() {
-  /** What comes while something is on its way waits. */
+  /** Waits while something is on its way. */
   let queue = Promise.resolve()
   const errors = errorLine()
   const note = h('p', { class: 'note' })
