@@ -32,12 +32,16 @@ export function serveUpgrades(server: Server, listener: RequestListener): void {
     socket.on('error', onError)
     if (!asksForWebSocket(request)) {
       socket.unshift(Buffer.concat([Buffer.from(withoutUpgrade(request), 'latin1'), head]))
+      // Answers that are sent have the socket read on, and what nobody listens for is lost.
+      const keep = (): void => {}
+      socket.on('readable', keep)
       const parseAgain = (): void => {
         if (!socket.writable) return
         socket.off('error', onError)
         // The answer before this request has started the timer for the next one.
         socket.setTimeout(0)
         for (const parse of parsers) parse.call(server, socket)
+        socket.off('readable', keep)
       }
       // A new parser does not know the answers that stand before those to its requests.
       if (isBehind) connection.onIdle(parseAgain)

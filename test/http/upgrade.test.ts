@@ -172,6 +172,24 @@ describe('a connection that was idle for a while', () => {
 })
 
 describe('a request that asks for another protocol', () => {
+  it('is served behind a long answer that its client does not read yet', async (t) => {
+    const long = 'y'.repeat(4_000_000)
+    const { connect, ask } = await serveKernel(t, {
+      routes: [route('GET', '/long', () => text(long))],
+    })
+    const client = await connect()
+    client.socket.pause()
+    client.send(head('GET /long'))
+    // By the time that somebody else is answered, what was sent before has come.
+    assert.match(await ask(head('GET /', 'Connection: close')), /root$/)
+    client.send(head('GET /') + head('GET /', 'Connection: Upgrade', 'Upgrade: h2c'))
+    assert.match(await ask(head('GET /', 'Connection: close')), /root$/)
+    client.send(head('GET /'))
+    client.socket.resume()
+    assert.equal((await client.read()).body, long)
+    for (let answer = 0; answer < 3; answer++) assert.equal((await client.read()).body, 'root')
+  })
+
   it('may break off behind one that is not answered yet', async (t) => {
     const held = defer<void>()
     const asked = new Mailbox<true>()
