@@ -5,6 +5,7 @@ import type { DaemonProcess } from '../support/daemon-process.ts'
 import { serveGuarded } from '../support/guarded-gateway.ts'
 import { HANDSHAKE, HUB_FAREWELL, HubClient, hubHead } from '../support/hub-client.ts'
 import { addCheapDevices } from '../support/many-devices.ts'
+import { byNight } from '../support/night.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { RawClient } from '../support/raw-http.ts'
@@ -38,16 +39,22 @@ async function startWithDevices(t: TestContext, count: number, args: readonly st
   return { daemon, devices, phone: createPhone(device, daemon.ready.gateway) }
 }
 
+/** What comes next but for pings, which are in between on a machine that is busy. */
+async function hearNews(client: HubClient): Promise<readonly unknown[]> {
+  const heard = await client.hear()
+  return JSON.stringify(heard) === '[{"type":6}]' ? hearNews(client) : heard
+}
+
 /** The text of the item that a change is about. */
 async function hearText(client: HubClient): Promise<unknown> {
-  const [, change] = await client.hear()
+  const [, change] = await hearNews(client)
   // The tests of the gateway show the whole of it.
   return (change as { arguments: [{ text: string }] }).arguments[0].text
 }
 
 /** Shows that the daemon has ended this connection on purpose. */
 async function assertEnded(client: HubClient): Promise<void> {
-  assert.deepEqual(await client.hear(), [HUB_FAREWELL])
+  assert.deepEqual(await hearNews(client), [HUB_FAREWELL])
   assert.equal(await client.end(), 1001)
 }
 
@@ -239,7 +246,9 @@ it('connections to the hub that break off at any byte leave nothing', needsProc,
   const { port, authorization } = hubOf(daemon, phone)
   const record = clientFrame(TEXT, Buffer.from(`${HANDSHAKE}\u001e`))
   const whole = hubHead(authorization) + record.toString('latin1')
-  for (let cut = 1; cut <= whole.length; cut++) {
+  // By day at every third one.
+  const step = byNight(1, { byDay: 3 })
+  for (let cut = 1; cut <= whole.length; cut += step) {
     const { socket } = (await RawClient.connect(port)).send(whole.slice(0, cut))
     if (cut % 2 === 0) socket.end()
     else socket.resetAndDestroy()

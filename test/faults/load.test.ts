@@ -97,7 +97,7 @@ describe('downloads that nobody reads', needsProc, () => {
     return clients
   }
 
-  for (const count of [6, 500]) {
+  for (const count of [6, byNight(500, { byDay: 100 })]) {
     it(`take little memory, and keep nobody waiting: ${count} of them`, async (t) => {
       const { daemon, device, phone, vitals, before, hasGrownBy } = await start(t)
       const clients = await beginReading(daemon, device, count)

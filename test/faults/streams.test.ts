@@ -104,8 +104,10 @@ it('a thousand event streams all hear of each push, once and in order; and end w
   }
   for (const reader of readers) {
     for (const contentId of contentIds) {
-      const frame = await reader.next()
-      assert.equal(frame !== undefined && 'event' in frame && frame.data['content_id'], contentId)
+      let frame = await reader.next()
+      // Signs of life, on a machine that is busy.
+      while (frame !== undefined && 'comment' in frame) frame = await reader.next()
+      assert.equal(frame?.data['content_id'], contentId)
     }
   }
 
