@@ -26,6 +26,10 @@ describe('while the daemon is away, the panel', needs('chromium'), () => {
     const add = page.getByRole('button', { name: 'Add a device' })
     const typed = page.locator('textarea')
     await typed.fill('half a thought')
+    await page.route('**/clipboard/file/*', (route) => route.abort())
+    const film = { name: 'film.mp4', mimeType: '', buffer: Buffer.alloc(10) }
+    await page.locator('input[type=file]').setInputFiles(film)
+    await page.getByText('Waiting for clipgate. It goes on by itself.').waitFor()
     await add.focus()
 
     assert.equal(await daemon.stop(), 0)
@@ -44,6 +48,8 @@ describe('while the daemon is away, the panel', needs('chromium'), () => {
     assert.equal(await page.evaluate('sessionStorage.length'), 0)
     assert.equal(await typed.isVisible(), true)
     assert.equal(await typed.inputValue(), 'half a thought')
+    await page.evaluate(`dispatchEvent(new Event('online'))`)
+    await page.getByText('film.mp4: This page is no longer signed in.').waitFor()
     // From now on it sends nothing, whatever is done to it.
     const asked: string[] = []
     page.on('request', (request) => asked.push(new URL(request.url()).pathname))

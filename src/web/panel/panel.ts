@@ -121,8 +121,8 @@ function render() {
   setText(pill.lastElementChild ?? pill, link === 'live' && isPaused ? strings.link.paused : text)
   setAttribute(document.documentElement, 'data-link', link === 'live' && isPaused ? 'paused' : link)
   signedOut.hidden = !isSignedOut
-  // It is lost with the page otherwise.
-  if (isSignedOut && push.text.value !== '') signedOut.append(push.text)
+  // What was typed is lost with the page otherwise, and what was on its way has ended.
+  if (isSignedOut) signedOut.append(push.errors, ...(push.text.value === '' ? [] : [push.text]))
   columns.hidden = isSignedOut || !hasState()
   newTab.hidden = isSignedOut
   loading.hidden = isSignedOut || isAway || hasState()

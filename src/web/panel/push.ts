@@ -120,7 +120,7 @@ export function createPushView() {
     announce(sentence)
   }
 
-  return { section: card, text }
+  return { section: card, text, errors }
 }
 
 function carries(data: DataTransfer | null) {
