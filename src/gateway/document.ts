@@ -130,6 +130,8 @@ export function putDocument(deps: HandlerDeps, path: Dialect): Handler<Principal
     }
     // A Group is looked into in a turn of its own.
     if (type !== 'Text') call.endTurn()
+    // A Text in a file is read whole.
+    else if (!isInline) await call.waitForMemory()
     let applied: AppliedItem
     try {
       applied = await inbound.apply({
