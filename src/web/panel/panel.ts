@@ -121,7 +121,7 @@ function render() {
   setText(pill.lastElementChild ?? pill, link === 'live' && isPaused ? strings.link.paused : text)
   setAttribute(document.documentElement, 'data-link', link === 'live' && isPaused ? 'paused' : link)
   signedOut.hidden = !isSignedOut
-  // What was typed is lost with the page otherwise, and what was on its way has ended.
+  // A typed text is lost with the page otherwise, and a file on its way has ended.
   if (isSignedOut) signedOut.append(push.errors, ...(push.text.value === '' ? [] : [push.text]))
   columns.hidden = isSignedOut || !hasState()
   newTab.hidden = isSignedOut
