@@ -46,6 +46,8 @@ export async function containsWordIn(
   if (word === '') return true
   let rest = ''
   for await (const next of pieces) {
+    // A piece may be too short for that to come of itself.
+    if (rest !== '') await turn()
     const piece = rest + next
     if (await containsWord(piece, word, signal)) return true
     rest = piece.slice(-SEARCH_OVERLAP)
