@@ -159,7 +159,9 @@ async function keepText(
   { length, jsonLength }: TextLength,
 ): Promise<void> {
   const json = jsonLength === utf8.length ? utf8 : await escaped(utf8, jsonLength)
-  texts.set(subject, { json, length })
+  // A short text in a long body would keep all of that, and may be kept for hours.
+  const isPart = json.buffer.byteLength > 2 * json.length
+  texts.set(subject, { json: isPart ? new Uint8Array(json) : json, length })
   const get = (): string => [...textOf(subject)].join('')
   Object.defineProperty(subject, 'text', { get, enumerable: true })
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { encodeWithText, prepareText } from '../../src/lib/long-text.ts'
+import { encodeWithText, prepareText, withText } from '../../src/lib/long-text.ts'
 import fc from '../support/property.ts'
 import { turnsDuring } from '../support/turns-during.ts'
 
@@ -35,6 +35,15 @@ describe('JSON with a long text', () => {
     })
     assert.ok(parts[0] instanceof Uint8Array)
     assert.equal(parts[0], parts[1])
+  })
+
+  it('keeps none of the body but the text, where that is the smaller part', async () => {
+    const utf8 = new Uint8Array(PIECE).subarray(0, 5000).fill(0x78)
+    const text = await withText(utf8, { length: 5000, jsonLength: 5000 })
+    const json = encodeWithText(text, ({ text }) => JSON.stringify({ text }))
+    assert.ok(typeof json === 'object')
+    const kept = json.pieces.map(({ buffer }) => buffer.byteLength)
+    assert.ok(Math.max(...kept) < PIECE, `${kept} bytes`)
   })
 
   it('is given up where it becomes too long', async () => {
