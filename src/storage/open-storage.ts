@@ -9,6 +9,7 @@ import {
   STAGING_QUOTA_BYTES,
   STAGING_TTL_MS,
 } from '../core/limits.ts'
+import type { Digests } from '../core/content-id.ts'
 import { FileHasher } from '../hashing/file-hasher.ts'
 import type { BlobStore } from '../ports/blob.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -66,7 +67,9 @@ export interface Storage {
   /** Why the disk takes nothing, or no upload; `undefined` when it does. At most 10 s old. */
   diskTrouble(): Promise<string | undefined>
   /** Hashes a text, a long one off this thread. @param utf8 Handed over: nobody else may use it. */
-  readonly hashText: FileHasher['digestsOf']
+  hashText(
+    utf8: Uint8Array<ArrayBuffer>,
+  ): Promise<Digests & { readonly bytes: Uint8Array<ArrayBuffer> }>
   /** Sets room aside for a file outside of the data directory. */
   readonly reserve: ReserveRoom
   /** Has something in the data directory give way from now on where there is no room otherwise. */
