@@ -197,8 +197,7 @@ describe('the program as it is built', () => {
     const ask = async (path: string, method = 'GET', secret = password) => {
       const headers = { authorization: `Basic ${btoa(`${username}:${secret}`)}` }
       const body = method === 'GET' ? null : '{"type":"Text","text":"a text"}'
-      return (await fetch(daemon.ready.gateway + path, { method, headers, body: body ?? null }))
-        .status
+      return (await fetch(daemon.ready.gateway + path, { method, headers, body })).status
     }
     assert.deepEqual([await ask('/Sync.json', 'PUT'), await ask('/phone')], [200, 200])
     await writeFile(join(copy, 'a.txt'), 'a')
