@@ -20,8 +20,8 @@ ALONE := env $(patsubst %,-u %,http_proxy HTTP_PROXY https_proxy HTTPS_PROXY all
   no_proxy NO_PROXY NODE_USE_ENV_PROXY DISPLAY WAYLAND_DISPLAY FORCE_COLOR NO_COLOR) \
   TMPDIR="$$(cd "$${TMPDIR:-/tmp}" && pwd -P)"
 
-# Test files at once, one more than cores: a quarter of their time they wait for sockets and disks.
-JOBS  ?= $(shell $(NODE) -p 'os.availableParallelism() + 1')
+# Test files at once. Most of them wait for processes and sockets; by itself Node leaves one core idle.
+JOBS  ?= $(shell $(NODE) -p 'os.availableParallelism()')
 
 # Milliseconds after which a test file that hangs is ended. None takes a third of it, but on a machine
 # that is slow and busy.

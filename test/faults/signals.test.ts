@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { it, type TestContext } from 'node:test'
 import { readLockHolder } from '../../src/storage/home/lock.ts'
 import { mountSmallDisk, needsMount } from '../storage/support/small-disk.ts'
-import { daemonCommand, type DaemonProcess } from '../support/daemon-process.ts'
+import { daemonCommand, type DaemonProcess, type PairedDevice } from '../support/daemon-process.ts'
 import { openEvents } from '../support/event-reader.ts'
 import { createPhone } from '../support/phone.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { assertFit, examine } from './support/fitness.ts'
-import { announce, connectTo, formatHead } from './support/raw-device.ts'
+import { announce, askOnce, connectTo, formatHead } from './support/raw-device.ts'
 import { headless, main, startHeadless, startPaired, take } from './support/subject.ts'
 import { inject, needsTracing } from './support/trace.ts'
 
@@ -59,9 +59,9 @@ async function startLoaded(t: TestContext, folder: string) {
 }
 
 /** Waits until it refuses what is new. */
-async function untilDraining({ ready }: DaemonProcess): Promise<void> {
-  const headers = { connection: 'close' }
-  while ((await fetch(`${ready.gateway}/healthz`, { headers })).status !== 503) continue
+async function untilDraining(daemon: DaemonProcess, device: PairedDevice): Promise<void> {
+  // A connection that was used before may be closed with a request on its way.
+  while ((await askOnce(daemon, 'GET /healthz', device)).status !== 503) continue
 }
 
 for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT'] as const) {
@@ -70,7 +70,7 @@ for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT'] as const) {
     const { daemon, device, uploads, downloads, streams, logins } = await startLoaded(t, folder)
     const exit = once(daemon.child, 'close')
     daemon.child.kill(signal)
-    await untilDraining(daemon)
+    await untilDraining(daemon, device)
     for (const stream of streams) assert.deepEqual(await stream.rest(), [])
     for (const status of await logins) assert.ok(status !== 200, `${status}`)
     for (const [index, upload] of uploads.entries()) {
@@ -101,7 +101,7 @@ it('a daemon under load ends at the second signal at once, and leaves nothing ha
   const { daemon, device } = await startLoaded(t, folder)
   const exit = once(daemon.child, 'close')
   daemon.child.kill('SIGTERM')
-  await untilDraining(daemon)
+  await untilDraining(daemon, device)
   daemon.child.kill('SIGHUP')
   assert.deepEqual(await exit, [129, null])
 

@@ -36,6 +36,7 @@ const items: fc.Arbitrary<Item> = fc.record({
     }),
     { nil: undefined },
   ),
+  replaced: fc.option(fc.array(hashes), { nil: undefined }),
 })
 
 const absent = fc.constant(undefined)

@@ -13,6 +13,7 @@ import type { Blob } from '../../../src/ports/blob.ts'
 import { defer } from '../../support/defer.ts'
 import { execute } from '../../support/execute.ts'
 import { blobOf } from '../../support/memory-blob.ts'
+import { LOADER } from '../../support/program.ts'
 import { needs } from '../../support/requirements.ts'
 import { Sway, SWAY_TOOLS } from '../../support/sway.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -239,7 +240,7 @@ describe('WaylandClipboard, offering', { ...needs(...SWAY_TOOLS), timeout: 60_00
       const blob = { size: ${10 * MIB}, open: async () => ({ read, close: async () => undefined }) }
       new WlCopy({ content: { kind: 'image', mediaType: 'image/png', blob }, env: process.env, clock })
       setInterval(() => undefined, 1000)`
-    const args = [...process.execArgv, '--input-type=module', '--eval', code]
+    const args = [...LOADER, '--input-type=module', '--eval', code]
     const child = spawn(process.execPath, args, { env: { ...process.env, ...env } })
     await once(child.stdout, 'data')
     const { pid } = child
