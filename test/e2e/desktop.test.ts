@@ -18,6 +18,7 @@ import { Xvfb } from '../support/xvfb.ts'
 
 const PLAIN = 'text/plain;charset=utf-8'
 const PNG = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), randomBytes(1_500_000)])
+const PHOTO = new URL('../../fixtures/photos/lying.jpg', import.meta.url)
 const JPEG = Buffer.concat([Buffer.from('\xff\xd8\xff\xe0', 'latin1'), randomBytes(800_000)])
 
 /** A display, and a program on it that copies and pastes. */
@@ -307,4 +308,27 @@ describe('what a push was to replace when the daemon was killed', needs('Xvfb', 
       await createPhone(device, last.ready.gateway).reads(older)
     })
   }
+})
+
+it('what wl-copy still offers of a daemon that was killed is no copy, though the push was another', {
+  ...needs(...SWAY_TOOLS),
+  timeout: 60_000,
+}, async (t) => {
+  const { server, env, paste } = await openWayland(t)
+  const daemon = await startDaemonProcess(t, { devices: ['Phone'], env })
+  const { folder } = daemon
+  const device = await daemon.pair('Phone')
+  const phone = createPhone(device, daemon.ready.gateway)
+  await phone.pushFile('Image', 'photo.jpg', await readFile(PHOTO))
+  while ((await paste('image/png')) === undefined);
+  server.freeze()
+  await phone.pushText('newest')
+  await daemon.kill()
+  server.thaw()
+  const again = await startDaemonProcess(t, { folder, env })
+  const later = createPhone(device, again.ready.gateway)
+  while (String(await paste('UTF8_STRING')) !== 'newest') {
+    assert.equal((await later.document())['text'], 'newest')
+  }
+  assert.equal((await later.document())['text'], 'newest')
 })

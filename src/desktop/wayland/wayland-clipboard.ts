@@ -23,7 +23,7 @@ import { canBePng, photoAsPng } from '../photo-as-png.ts'
 import { COPY_LIMITS, type AdapterOptions, type CopyLimits } from '../read-copy.ts'
 import { AWAY } from './data-control.ts'
 import { prepareWatch, toolEnvironment, type Watch } from './watch-command.ts'
-import { clearClipboard, CLOSED, isEmpty, OVERTAKEN, WlCopy } from './wl-copy.ts'
+import { clearClipboard, CLOSED, isEmpty, isLeftOver, OVERTAKEN, WlCopy } from './wl-copy.ts'
 import { listTypes, pasteCopy } from './wl-paste.ts'
 
 interface WaylandClipboardOptions extends AdapterOptions {
@@ -195,7 +195,8 @@ export class WaylandClipboard implements SystemClipboard {
   #onChanged(): void {
     this.#hasChanged = true
     if (this.#isClosed) return
-    const owner = this.#isFound ? 'found' : 'another'
+    const found = this.#isFound && (isLeftOver(this.#env) ? 'nobody' : 'found')
+    const owner = found || 'another'
     this.#isFound = false
     if (this.#skip === undefined) this.#options.events.onChange(owner)
     else this.#skip()

@@ -13,6 +13,7 @@
 
 import { spawn, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
 import { type FileHandle, open, readFile, readlink, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -40,6 +41,9 @@ const CONFIRM_MS = 10_000
 
 /** Time to end when the clipboard was cleared. */
 const END_MS = 3000
+
+/** Before the id of the process that started it, in its environment. */
+const STARTER = 'CLIPGATE_PID='
 
 /** Why a write fails: the clipboard is let go. */
 export const CLOSED = 'The clipboard was closed'
@@ -147,7 +151,8 @@ export class WlCopy {
   }
 
   #spawn(file: FileHandle): void {
-    const { env, clock } = this.#options
+    const { clock } = this.#options
+    const env = { ...this.#options.env, CLIPGATE_PID: String(process.pid) }
     const args = ['--foreground', '--type', this.type]
     const stdio = [file.fd, 'ignore', 'pipe'] as const
     const child = spawn('wl-copy', args, { env, stdio: [...stdio], detached: true })
@@ -184,6 +189,34 @@ async function fileOf(bytes: OfferedBytes): Promise<FileHandle> {
     throw error
   } finally {
     await written.close()
+  }
+}
+
+/**
+ * Whether one is there whose program was killed: it offers until somebody copies, so nobody has
+ * copied what is on the clipboard.
+ *
+ * @param env As it was given one.
+ */
+export function isLeftOver({ XDG_RUNTIME_DIR, WAYLAND_DISPLAY }: NodeJS.ProcessEnv): boolean {
+  const place = [`XDG_RUNTIME_DIR=${XDG_RUNTIME_DIR}`, `WAYLAND_DISPLAY=${WAYLAND_DISPLAY}`]
+  return readable(() => readdirSync('/proc'), []).some((id) => {
+    const textOf = (name: string) => readable(() => readFileSync(`/proc/${id}/${name}`, 'utf8'), '')
+    const [, parent] = /^Name:\t.*wl-copy.*\n[^]*^PPid:\t(\d+)$/m.exec(textOf('status')) ?? []
+    if (parent === undefined) return false
+    const environment = textOf('environ').split('\0')
+    const starter = environment.find((variable) => variable.startsWith(STARTER))
+    const isHere = place.every((variable) => environment.includes(variable))
+    return isHere && starter !== undefined && starter !== STARTER + parent
+  })
+}
+
+function readable<T>(read: () => T, otherwise: T): T {
+  try {
+    return read()
+  } catch {
+    // It has ended, or is somebody else's, or this system has no such files.
+    return otherwise
   }
 }
 
