@@ -298,7 +298,9 @@ export class ClipboardPipeline implements InboundPipeline {
     const isCopy = origin.kind === 'clipboard'
     const isToSave = this.#saves !== undefined && isWanted && !isCopy && blob !== undefined
     const { contentHash = [], replaced: earlier = [] } = (!isCopy && current) || {}
-    const replaced = earlier.concat(contentHash).slice(-MAX_REPLACED)
+    const replaced = earlier.concat(contentHash)
+    // The oldest, which was copied, is there for as long as nothing can be written.
+    replaced.splice(1, replaced.length - MAX_REPLACED)
     const sender: Sender = { kind: origin.kind, deviceId: deviceOf(origin) }
     const place = { activatedAt: clock.now(), stamp, sender, replaced }
     const active = withChanges(item, place)

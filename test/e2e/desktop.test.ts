@@ -291,7 +291,9 @@ describe('what a push was to replace when the daemon was killed', needs('Xvfb', 
       await phone.reads(older)
       // Nothing can be written meanwhile; what was stored is acknowledged.
       server.freeze()
-      await phone.pushText('newest')
+      for (const text of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'newest']) {
+        await phone.pushText(text)
+      }
       await daemon.kill()
       server.thaw()
       const again = await startDaemonProcess(t, { folder, env })
