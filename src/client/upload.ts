@@ -92,7 +92,8 @@ async function sendResumably(server: Server, body: ByteSource, upload: Upload): 
       const isPassing = sending.isLost(error) || mayPass(error)
       if (!isPassing || failures > MAX_FAILURES) throw error
       const delay = backOff(failures, { random, retryAfterMs: error.retryAfterMs })
-      await sleep(clock, delay, signal)
+      // Aborted, the next attempt ends it, and gives it up.
+      await sleep(clock, delay, signal).catch(() => undefined)
     }
   }
 }

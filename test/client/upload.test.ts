@@ -21,9 +21,9 @@ import { MIB } from '../../src/core/limits.ts'
 const LARGE = new Blob([randomBytes(10 * MIB)])
 const NAME = { dataName: 'film', mediaType: 'video/mp4' }
 
-function clientOf(url: string, username = USER, password = PASSWORD) {
+function clientOf(url: string, username = USER, password = PASSWORD, clock = quickClock) {
   const credentials = { url, username, password }
-  const server = openServer(credentials, { clock: quickClock, random: () => 0 })
+  const server = openServer(credentials, { clock, random: () => 0 })
   return { upload: (bytes: ByteSource, upload: Upload) => sendFile(server, bytes, upload) }
 }
 
@@ -112,7 +112,7 @@ const OFFERS: Answers = {
 }
 
 /** A server that answers so, and a client of it. */
-async function startServer(t: TestContext, given: Partial<Answers> = {}) {
+async function startServer(t: TestContext, given: Partial<Answers> = {}, clock = quickClock) {
   const answers = { ...OFFERS, ...given }
   const asked: Record<string, number> = {}
   const respond: Respond = (response, request) => {
@@ -124,7 +124,7 @@ async function startServer(t: TestContext, given: Partial<Answers> = {}) {
   }
   const { url, received } = await startFakeGateway(t, respond)
   const lines = () => received.map(({ method, url: path }) => `${method} ${path}`)
-  return { client: clientOf(url), received, lines }
+  return { client: clientOf(url, USER, PASSWORD, clock), received, lines }
 }
 
 const CUT: Answer = { status: 0, isCut: true }
@@ -225,21 +225,32 @@ describe('an upload of the client', () => {
     }
   })
 
-  it('is given up on the server too when the caller aborts it', async (t) => {
-    const abort = new AbortController()
-    const deleted = defer<void>()
-    const { client } = await startServer(t, {
-      PATCH: () => {
-        abort.abort(new Error('not any more'))
-        return CUT
-      },
-      DELETE: () => {
-        deleted.resolve()
-        return { status: 204 }
-      },
+  for (const [when, patch] of [
+    ['it is on its way', CUT],
+    ['the next attempt is awaited', { status: 503, headers: { 'Retry-After': '77' } }],
+  ] as const) {
+    it(`is given up on the server too when the caller aborts it while ${when}`, async (t) => {
+      const abort = new AbortController()
+      const end = () => abort.abort(new Error('not any more'))
+      const deleted = defer<void>()
+      const after: typeof quickClock.after = (delayMs, run) => {
+        if (delayMs === 77_000) queueMicrotask(end)
+        return quickClock.after(delayMs, run)
+      }
+      const answers: Partial<Answers> = {
+        PATCH: () => {
+          if (patch === CUT) end()
+          return patch
+        },
+        DELETE: () => {
+          deleted.resolve()
+          return { status: 204 }
+        },
+      }
+      const { client } = await startServer(t, answers, { ...quickClock, after })
+      const { signal } = abort
+      await assert.rejects(client.upload(LARGE, { ...NAME, signal }), { message: 'not any more' })
+      await deleted.promise
     })
-    const { signal } = abort
-    await assert.rejects(client.upload(LARGE, { ...NAME, signal }), { message: 'not any more' })
-    await deleted.promise
-  })
+  }
 })
