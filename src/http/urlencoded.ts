@@ -7,7 +7,6 @@
  */
 
 import { setImmediate as turn } from 'node:timers/promises'
-import { decodeLatin1 } from '../lib/utf8.ts'
 import { badBody } from './http-error.ts'
 
 /** Pairs of a form, empty ones included. Those of clients have a dozen. */
@@ -16,6 +15,8 @@ const MAX_PAIRS = 1000
 /** Bytes that are decoded in one go, which takes some milliseconds. */
 const PIECE_BYTES: number = 1024 * 1024
 
+const AMPERSAND = 0x26
+const EQUALS = 0x3d
 const PERCENT = 0x25
 const PLUS = 0x2b
 const SPACE = 0x20
@@ -42,20 +43,19 @@ export async function readUrlencoded(
   visitor: PairVisitor,
   pieceBytes: number = PIECE_BYTES,
 ): Promise<void> {
-  const text = decodeLatin1(body)
   // Each character may be escaped.
   const longest = 3 * visitor.longestName
   let sinceTurn = 0
-  for (let start = 0, pairs = 1; start < text.length; pairs++) {
+  for (let start = 0, pairs = 1; start < body.length; pairs++) {
     if (pairs > MAX_PAIRS) throw badBody('more than 1,000 pairs')
-    const found = text.indexOf('&', start)
-    const end = found === -1 ? text.length : found
-    const equals = text.slice(start, Math.min(end, start + longest + 1)).indexOf('=')
+    const found = body.indexOf(AMPERSAND, start)
+    const end = found === -1 ? body.length : found
+    const equals = body.subarray(start, Math.min(end, start + longest + 1)).indexOf(EQUALS)
     const nameEnd = equals === -1 ? end : start + equals
     if (nameEnd > start && nameEnd - start <= longest) {
-      const name = unescapeText(text.slice(start, nameEnd)).toString('latin1')
+      const name = unescapeText(body.subarray(start, nameEnd)).toString('latin1')
       if (visitor.wants(name)) {
-        const value = text.slice(nameEnd + 1, end)
+        const value = body.subarray(nameEnd + 1, end)
         sinceTurn += value.length
         if (sinceTurn > pieceBytes) {
           await turn()
@@ -98,20 +98,19 @@ function* piecesOf(bytes: Uint8Array): Generator<Uint8Array, void> {
   }
 }
 
-/** @param encoded Bytes as latin1. No escape of theirs is cut. */
-function* unescapedPieces(encoded: string, pieceBytes: number): Generator<Uint8Array, void> {
+/** No escape is cut. */
+function* unescapedPieces(encoded: Uint8Array, pieceBytes: number): Generator<Uint8Array, void> {
   for (let start = 0; start < encoded.length; ) {
     let end = start + pieceBytes
-    const percent = end < encoded.length ? encoded.slice(end - 2, end).indexOf('%') : -1
+    const percent = end < encoded.length ? encoded.subarray(end - 2, end).indexOf(PERCENT) : -1
     if (percent !== -1) end += percent - 2
-    yield unescapeText(encoded.slice(start, end))
+    yield unescapeText(encoded.subarray(start, end))
     start = end
   }
 }
 
-/** @param encoded Bytes as latin1. */
-function unescapeText(encoded: string): Buffer {
-  const bytes = Buffer.from(encoded, 'latin1')
+function unescapeText(encoded: Uint8Array): Buffer {
+  const bytes = Buffer.from(encoded)
   return bytes.subarray(0, unescapeInPlace(bytes))
 }
 
