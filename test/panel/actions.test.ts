@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import type { Locator } from 'playwright-core'
@@ -214,6 +214,20 @@ describe('sending from the panel', needs('chromium'), () => {
     release()
     await itemOf(panel).getByRole('heading', { name: 'a.txt' }).waitFor()
     panel.assertCalm()
+  })
+
+  it('sends the rest where a file is gone when its turn comes', async (t) => {
+    const panel = await openPanel(t)
+    const folder = await temporaryFolder(t)
+    const [first = '', gone = '', last = ''] = ['a', 'gone', 'c'].map((name) => join(folder, name))
+    for (const path of [first, gone, last]) await writeFile(path, 'bytes')
+    const release = await holdRequests(panel.page, '**/clipboard/file/a')
+    await pushOf(panel).locator('input[type=file]').setInputFiles([first, gone, last])
+    await pushOf(panel).getByText('Sending a').waitFor()
+    await rm(gone)
+    release()
+    await pushOf(panel).getByText('c was sent.').waitFor()
+    await pushOf(panel).getByText('gone: ').waitFor()
   })
 
   it('takes nothing for sent that somebody else has answered', async (t) => {

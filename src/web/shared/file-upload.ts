@@ -152,11 +152,10 @@ export class FileUpload {
 
 /** Whether the browser still gets the bytes of a file, which may have been moved or changed. */
 async function isReadable(file: File): Promise<boolean> {
-  return file
-    .slice(0, 1)
-    .arrayBuffer()
-    .then(
-      () => true,
-      () => false,
-    )
+  // One that is gone has no size any more, and no part of it is read.
+  const part = file.size === 0 ? file : file.slice(0, 1)
+  return part.arrayBuffer().then(
+    () => true,
+    () => false,
+  )
 }
