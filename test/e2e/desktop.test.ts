@@ -274,6 +274,17 @@ it(
   },
 )
 
+/** Waits until it is on the clipboard, and nothing else is ever shared. */
+async function offersNewest(
+  paste: (type: string) => Promise<Buffer | undefined>,
+  phone: ReturnType<typeof createPhone>,
+): Promise<void> {
+  while (String(await paste('UTF8_STRING')) !== 'newest') {
+    assert.equal((await phone.document())['text'], 'newest')
+  }
+  assert.equal((await phone.document())['text'], 'newest')
+}
+
 describe('what a push was to replace when the daemon was killed', needs('Xvfb', 'xclip'), () => {
   for (const kind of ['text', 'file']) {
     it(`is not taken for a new copy: a ${kind}`, async (t) => {
@@ -297,11 +308,7 @@ describe('what a push was to replace when the daemon was killed', needs('Xvfb', 
       await daemon.kill()
       server.thaw()
       const again = await startDaemonProcess(t, { folder, env })
-      const later = createPhone(device, again.ready.gateway)
-      while (String(await paste('UTF8_STRING')) !== 'newest') {
-        assert.equal((await later.document())['text'], 'newest')
-      }
-      assert.equal((await later.document())['text'], 'newest')
+      await offersNewest(paste, createPhone(device, again.ready.gateway))
 
       // Nothing is left of it after a stop: it was copied again.
       await again.stop()
@@ -328,9 +335,5 @@ it('what wl-copy still offers of a daemon that was killed is no copy, though the
   await daemon.kill()
   server.thaw()
   const again = await startDaemonProcess(t, { folder, env })
-  const later = createPhone(device, again.ready.gateway)
-  while (String(await paste('UTF8_STRING')) !== 'newest') {
-    assert.equal((await later.document())['text'], 'newest')
-  }
-  assert.equal((await later.document())['text'], 'newest')
+  await offersNewest(paste, createPhone(device, again.ready.gateway))
 })

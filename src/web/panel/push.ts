@@ -92,20 +92,25 @@ export function createPushView() {
     const { signal } = abort
     bar.hidden = cancel.hidden = false
     const failures: string[] = []
-    for (const file of files) {
-      try {
-        await pushFile(file, { signal, onProgress: (progress) => show(file, progress) })
-        say(words.sent(file.name))
-      } catch (error) {
-        setText(note, '')
-        if (!(error instanceof ApiError)) throw error
-        if (signal.aborted) break
-        // The others may be taken all the same.
-        failures.push(`${inOrder(file.name)}: ${error.message}`)
-      }
+    try {
+      for (const file of files) await sendOne(file, signal, failures)
+    } finally {
+      bar.hidden = cancel.hidden = true
     }
-    bar.hidden = cancel.hidden = true
     if (failures.length > 0) throw new ApiError(failures.join(' '), 0)
+  }
+
+  async function sendOne(file: File, signal: AbortSignal, failures: string[]) {
+    if (signal.aborted) return
+    try {
+      await pushFile(file, { signal, onProgress: (progress) => show(file, progress) })
+      say(words.sent(file.name))
+    } catch (error) {
+      setText(note, '')
+      if (!(error instanceof ApiError)) throw error
+      // The others may be taken all the same.
+      if (!signal.aborted) failures.push(`${inOrder(file.name)}: ${error.message}`)
+    }
   }
 
   function show({ name, size }: File, { state, sent }: Progress) {
