@@ -43,7 +43,7 @@ function shown(printed: string, path: string): string {
 it(
   'docs/guides/server.md makes a node that nginx leads to, and a site for Caddy',
   // By day `far-away.test.ts` has what the page arranges.
-  onlyAtNight().skip ? onlyAtNight() : needsServer(),
+  onlyAtNight(needsServer),
   async (t) => {
     const [atHome = '', onServer = '', ...more] = blocksOf('What you need')
     assert.deepEqual(more, [])

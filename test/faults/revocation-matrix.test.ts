@@ -340,8 +340,7 @@ it('every request of a device, at every stage, is in the table', async (t) => {
 
 for (const command of ['revoke', 'rotate'] as const) {
   // Both end a credential in one place: by day, what follows is shown of one of them.
-  const byTurns =
-    command === 'revoke' ? needsTracing : { skip: needsTracing.skip || onlyAtNight().skip }
+  const byTurns = command === 'revoke' ? needsTracing : onlyAtNight(() => needsTracing)
   // Protocol: broken off without an answer and change nothing
   it(`every request of a device, at every stage, changes nothing once ${command} has returned, and holds nothing`, async (t) => {
     const scene = await setUp(t, '5m')

@@ -19,7 +19,15 @@ export function byNight(atNight: number, { byDay }: { readonly byDay: number }):
   return isNight ? atNight : byDay
 }
 
-/** For `describe` and `it`: a test that nothing runs by day. */
-export function onlyAtNight(): { readonly skip: string | false } {
-  return { skip: isNight ? false : 'skipped: needs the night (make night)' }
+interface Options {
+  readonly skip: string | false
+}
+
+/**
+ * For `describe` and `it`: a test that nothing runs by day.
+ *
+ * @param needed What else it needs, which is asked at night only.
+ */
+export function onlyAtNight(needed: () => Options = () => ({ skip: false })): Options {
+  return isNight ? needed() : { skip: 'skipped: needs the night (make night)' }
 }
