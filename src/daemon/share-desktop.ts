@@ -101,12 +101,12 @@ export async function shareDesktop(
       clock,
       logger,
       before: () => offerBefore(station.latest, received),
-      onCopy: (copied, isFound) => {
+      onCopy: (copied, offerBefore) => {
         shared = copied
-        const mayBeOld = isFound && directory.wasCutOff
+        const mayBeOld = offerBefore !== undefined && directory.wasCutOff
         const { replaced } = (mayBeOld && station.latest.current?.item) || {}
         void share(copied, replaced).then((isOld) => {
-          if (isOld) reconciler.offerBefore()
+          if (isOld) offerBefore?.()
           // After the effect of that, which gets it; and else nobody needs it any more.
           setImmediate(() => {
             if (shared === copied) shared = undefined

@@ -24,7 +24,7 @@ import type { ClipboardPause } from './clipboard-pause.ts'
 import { ClipboardHeld, CopyTooLarge, OutOfReach } from './clipboard-errors.ts'
 import { Echoes, type Written } from './echoes.ts'
 import { LoopGuard } from './loop-guard.ts'
-import { sizeOf, type CopyLimits } from './read-copy.ts'
+import { isLeftOut, type CopyLimits } from './read-copy.ts'
 
 /** A pause of the person in front of the desktop: nothing is read, nothing is written. */
 export type SharingPause = Pick<
@@ -50,8 +50,11 @@ interface ReconcilerOptions {
    * asked for once, where nothing is found there; nothing newer gives way to it.
    */
   readonly before?: () => Promise<OfferedContent | undefined>
-  /** Gets what people copy, never an echo. `isFound`: it was there at the start. */
-  readonly onCopy: (copied: CopiedContent, isFound: boolean) => void
+  /**
+   * Gets what people copy, never an echo. With `offerBefore` it was there at the start: that puts
+   * what was current before in its place, unless anything newer has come.
+   */
+  readonly onCopy: (copied: CopiedContent, offerBefore: (() => void) | undefined) => void
   /** Gets the worst problem, for people, whenever that changes; `undefined` when all are over. */
   readonly onTrouble: (message: string | undefined) => void
 }
@@ -63,7 +66,7 @@ const OVERTAKEN = new Error('The clipboard has changed again')
 
 /** A push that should be on the clipboard. */
 interface Desired {
-  /** `undefined` while a file is being saved. */
+  /** `undefined` while a file is being saved, or nobody knows whether it is wanted. */
   content: OfferedContent | undefined
   isWritten: boolean
 }
@@ -81,8 +84,6 @@ export class ClipboardReconciler {
   #desired: Desired | undefined
   /** `undefined` once it was asked for, or something is newer. */
   #before: ReconcilerOptions['before'] | undefined
-  /** The same, of what was found at the start and is there still. */
-  #overFound: ReconcilerOptions['before'] | undefined
   /** Ends the conversion of what is desired. */
   #converting: AbortController | undefined
   #writing: Written | undefined
@@ -160,11 +161,6 @@ export class ClipboardReconciler {
     } else if (!isWritten) this.#want(undefined)
   }
 
-  /** Offers what was current before: what was found at the start is older, and there still. */
-  offerBefore(): void {
-    if (this.#overFound !== undefined) void this.#offerBefore(this.#overFound)
-  }
-
   /** Lets go of the clipboard. Nothing is called back afterwards. */
   async close(): Promise<void> {
     this.#isClosed = true
@@ -183,10 +179,9 @@ export class ClipboardReconciler {
     if (owner === 'nobody') {
       if (this.#desired?.isWritten === true) this.#want(undefined)
       if (this.#before === undefined) this.#writeWaiting()
-      else void this.#offerBefore(this.#before)
+      else void this.#wantBefore(this.#before)()
     }
     if (owner !== 'another' && owner !== 'found') return
-    this.#overFound = undefined
     if (owner === 'another') this.#before = undefined
     const reading = new AbortController()
     this.#reading = reading
@@ -212,16 +207,20 @@ export class ClipboardReconciler {
     return true
   }
 
-  async #offerBefore(find: () => Promise<OfferedContent | undefined>): Promise<void> {
+  /** @returns Offers what `find` finds, unless anything newer has come. */
+  #wantBefore(find: () => Promise<OfferedContent | undefined>): () => Promise<void> {
     const desired: Desired = { content: undefined, isWritten: false }
     this.#want(desired)
-    try {
-      desired.content = await find()
-    } catch (error) {
-      const failure = describeFailure(error)
-      this.#options.logger.warn('Cannot offer what was current before', { ...failure })
+    return async () => {
+      if (desired !== this.#desired) return
+      try {
+        desired.content = await find()
+      } catch (error) {
+        const failure = describeFailure(error)
+        this.#options.logger.warn('Cannot offer what was current before', { ...failure })
+      }
+      this.#writeWaiting()
     }
-    this.#writeWaiting()
   }
 
   #stopReading(): void {
@@ -250,16 +249,15 @@ export class ClipboardReconciler {
 
   /** @throws {CopyTooLarge} When it is larger than what is shared. */
   async #judge(copied: CopiedContent | undefined, signal: AbortSignal, isHeldBack: boolean) {
-    if (copied === undefined || this.#isLeftOut(copied)) return this.#onNotShared()
+    if (copied === undefined || isLeftOut(copied, this.#options.limits)) return this.#onNotShared()
     const echo = await this.#echoes.find(copied, signal)
     if (signal.aborted) return
     if (echo !== undefined) return this.#onEcho(echo)
     const before = this.#before
     this.#onForeign()
     if (isHeldBack || this.#options.pause.isOn) return
-    this.#overFound = before
     this.#loop.noteCopy()
-    this.#options.onCopy(copied, before !== undefined)
+    this.#options.onCopy(copied, before && this.#wantBefore(before))
   }
 
   #onUnreadable(error: unknown): void {
@@ -296,24 +294,6 @@ export class ClipboardReconciler {
 
   #confirm(seen: 'ours' | 'foreign'): void {
     void this.#system.then((system) => system.confirm?.(seen))
-  }
-
-  /**
-   * Whether a copy is of a kind that is not shared, which most adapters do not even read.
-   *
-   * @throws {CopyTooLarge} When it is larger than what is shared.
-   */
-  #isLeftOut(copied: CopiedContent): boolean {
-    const { types, maxImageBytes, maxTextBytes, onLeftOut } = this.#options.limits
-    const { kind } = copied
-    const size = sizeOf(copied)
-    if (!types.includes(kind)) {
-      onLeftOut?.({ kind, size })
-      return true
-    }
-    const maxBytes = kind === 'image' ? maxImageBytes : maxTextBytes
-    if (size !== undefined && size > maxBytes) throw new CopyTooLarge({ maxBytes, size, kind })
-    return false
   }
 
   #write(desired: Desired): Promise<void> {
@@ -371,7 +351,6 @@ export class ClipboardReconciler {
     this.#converting?.abort()
     this.#converting = undefined
     this.#before = undefined
-    this.#overFound = undefined
     this.#desired = desired
   }
 

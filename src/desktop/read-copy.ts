@@ -140,8 +140,25 @@ export async function readCopy(
   return undefined
 }
 
+/**
+ * Whether a copy is of a kind that is not shared, which most adapters do not even read.
+ *
+ * @throws {CopyTooLarge} When it is larger than what is shared.
+ */
+export function isLeftOut(copied: CopiedContent, limits: CopyLimits): boolean {
+  const { kind } = copied
+  const size = sizeOf(copied)
+  if (!limits.types.includes(kind)) {
+    limits.onLeftOut?.({ kind, size })
+    return true
+  }
+  const maxBytes = kind === 'image' ? limits.maxImageBytes : limits.maxTextBytes
+  if (size !== undefined && size > maxBytes) throw new CopyTooLarge({ maxBytes, size, kind })
+  return false
+}
+
 /** In bytes; `undefined` for files, which are not read. */
-export function sizeOf(copy: CopiedContent | CopyTooLarge): number | undefined {
+function sizeOf(copy: CopiedContent | CopyTooLarge): number | undefined {
   if (copy instanceof CopyTooLarge) return copy.size
   if (copy.kind === 'files') return undefined
   return copy.kind === 'text' ? Buffer.byteLength(copy.text) : copy.bytes.length

@@ -541,6 +541,24 @@ describe('what was current before the start', () => {
     }
   })
 
+  it('takes the place of what is found and turns out to be older, unless anything newer comes', async () => {
+    const found = new Mailbox<() => void>()
+    const before = async () => text('before')
+    for (const newer of ['nothing', 'cleared', 'copy', 'push'] as const) {
+      const { clipboard, system } = await openFake({ before, onFound: (offer) => found.put(offer) })
+      system.copy(text('found'), 'found')
+      const offerBefore = await found.next()
+      if (newer === 'cleared') system.clear()
+      if (newer === 'copy') system.copy(text('newer'))
+      if (newer === 'push') await clipboard.offer(text('newer'))
+      offerBefore()
+      await done()
+      const expected = newer === 'nothing' || newer === 'cleared' ? 'before' : 'newer'
+      assert.deepEqual(await system.paste(), text(expected))
+      await clipboard.close()
+    }
+  })
+
   it('gives way to what is pushed, or becomes current, before the clipboard is there', async () => {
     const pushed = await openBefore(text('before'))
     await pushed.clipboard.offer(text('newer'))

@@ -102,13 +102,15 @@ export interface OpenOptions {
   readonly pause?: SharingPause | undefined
   /** What was current before the start. */
   readonly before?: () => Promise<OfferedContent | undefined>
+  /** Gets what offers that in place of what was found. */
+  readonly onFound?: (offerBefore: () => void) => void
 }
 
 /** Opens a system with `open`; the caller closes the clipboard. */
 export async function openReconciler<AnyClock extends Clock>(
   clock: AnyClock,
   open: (deps: SystemDeps<AnyClock>) => Promise<SystemClipboard>,
-  { limits: some, pause = NEVER_PAUSED, before = async () => undefined }: OpenOptions = {},
+  { limits: some, pause = NEVER_PAUSED, before = async () => undefined, onFound }: OpenOptions = {},
 ): Promise<Opened<AnyClock>> {
   const copies: Opened['copies'] = new Mailbox()
   const troubles: Opened['troubles'] = new Mailbox()
@@ -120,7 +122,10 @@ export async function openReconciler<AnyClock extends Clock>(
     clock,
     logger,
     before,
-    onCopy: (copied) => copies.put(copied),
+    onCopy: (copied, offerBefore) => {
+      copies.put(copied)
+      if (offerBefore !== undefined) onFound?.(offerBefore)
+    },
     onTrouble: (message) => troubles.put(message ?? { isOver: true }),
   })
   await clipboard.opened()
