@@ -81,7 +81,9 @@ describe('the phone page', needs('chromium', 'python3'), () => {
     ])
     // As after ten minutes, when the ticket has ended.
     await page.evaluate('Date.now = () => 4e12')
-    await page.route('**/phone/tickets', (route) => route.fulfill({ status: 404 }))
+    await page.route('**/phone/tickets', (route) => {
+      return route.fulfill({ status: 404, contentType: 'application/problem+json' })
+    })
     await save.tap()
     await page.getByText('Something newer is on the clipboard.').waitFor()
   })

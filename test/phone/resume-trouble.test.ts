@@ -34,23 +34,27 @@ describe('a file on its way from a phone', needs('chromium'), () => {
   })
 
   it('waits when a proxy answers for the computer, and says so on top of the page', async (t) => {
-    const wired = await openWiredPage(t)
-    const { page, wire } = wired
-    const film = await makeFilm(t, 'film.mp4', 32 * MIB)
-    let said: Promise<void> | undefined
-    const answerBusy = async (): Promise<void> => {
-      said = page
-        .locator('.sum')
-        .getByText(/^The computer is busy, \d+ % sent/)
-        .waitFor()
-      // Nothing goes on before it is read.
-      wire.guard.ask = () => said
+    for (const [status, words] of [
+      [503, /^The computer is busy, \d+ % sent/],
+      // There is no way to a computer that is away.
+      [404, /^Waiting for the computer, \d+ % sent/],
+    ] as const) {
+      const wired = await openWiredPage(t)
+      const { page, wire } = wired
+      const film = await makeFilm(t, 'film.mp4', 32 * MIB)
+      let said: Promise<void> | undefined
+      const answer = async (): Promise<void> => {
+        said = page.locator('.sum').getByText(words).waitFor()
+        // Nothing goes on before it is read.
+        wire.guard.ask = () => said
+      }
+      const broken = wire.breakAt(12 * MIB, answer, status)
+      await wired.send(film.path)
+      await broken
+      await said
+      await arrives(wired, film)
+      assert.ok(wire.bytes < film.size + IN_FLIGHT_BYTES, 'it goes on')
     }
-    const broken = wire.breakAt(12 * MIB, answerBusy, 503)
-    await wired.send(film.path)
-    await broken
-    await said
-    await arrives(wired, film)
   })
 
   it('asks again when it was told another offset', async (t) => {

@@ -63,7 +63,8 @@ describe('the phone page', needs('chromium', 'python3'), () => {
     let refusals = 1
     await page.route('**/Sync.json', (route) => {
       const isRefused = route.request().method() === 'PUT' && refusals-- > 0
-      return isRefused ? route.fulfill({ status: 404 }) : route.continue()
+      const lost = { status: 404, contentType: 'application/problem+json' }
+      return isRefused ? route.fulfill(lost) : route.continue()
     })
     const photos = ['one', 'two', 'three'].map(photo)
     await page.locator('input[type=file]').first().setInputFiles(photos)

@@ -31,6 +31,7 @@ const STRANGE: Readonly<Record<string, Answer>> = {
   'a state without its list': asJson('{"paused":false,"hash":"","recent":null}'),
   'a list of nothing': asJson('{"paused":false,"hash":"","recent":[null]}'),
   'a login of its own': as('text/html', html, 401),
+  'no way there': as('text/plain', '404 page not found', 404),
   nothing: (response) => response.writeHead(204).end(),
   'half of it': asJson('{"type":"Text","te'),
   'very much': asJson(`{"recent":"${'x'.repeat(4_000_000)}"}`),

@@ -59,7 +59,8 @@ export async function ask(door: Door, path: string, init: RequestInit = {}): Pro
 
 /**
  * Throws the refusal that a status is. Only the daemon that has accepted credentials can say that
- * it does not know them any more: somebody else may have its address by now.
+ * it does not know them any more, or has lost something: somebody else may have its address by now,
+ * and proxies without a way to it answer 404.
  *
  * @throws {ClientError}
  */
@@ -69,10 +70,9 @@ export async function refuse(
   type: string | null,
   signal: AbortSignal | null | undefined,
 ): Promise<never> {
-  if (status === 401) {
-    if (type !== 'application/problem+json') unreachable()
-    await assertSame?.(signal)
-  }
+  const isOurs = type === 'application/problem+json'
+  if ((status === 401 || status === 404) && !isOurs) unreachable()
+  if (status === 401) await assertSame?.(signal)
   throw refusalOf(status)
 }
 
