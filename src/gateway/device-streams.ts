@@ -41,6 +41,9 @@ const HUB_BEATS_PER_HEARTBEAT = 2
 
 const CROWDED = 'Too many programs use one device at once: the oldest was disconnected; pair each'
 
+/** A client that came again at once would put the next one out, for ever. */
+const REPLACED: Uint8Array = Buffer.from(': replaced\n\n')
+
 const FLOODED = 'A program that floods the hub was disconnected'
 
 /** The ports that the streams of the devices need. */
@@ -97,6 +100,7 @@ export class DeviceStreams {
       beatMs: heartbeatMs,
       maxPerOwner: maxPerDevice,
       onCount,
+      onCrowded: (_, oldest) => oldest.send(REPLACED),
     })
     this.#hubs = new LiveStreamList({
       clock,

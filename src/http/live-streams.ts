@@ -171,8 +171,8 @@ export interface LiveStreamListOptions {
   readonly maxPerOwner: number
   /** Called when streams were opened or have ended. */
   readonly onCount: () => void
-  /** Called with an owner whose oldest stream was ended for a new one. */
-  readonly onCrowded?: (owner: string) => void
+  /** Called with an owner, and their oldest stream before it is ended for a new one. */
+  readonly onCrowded?: (owner: string, oldest: LiveStream) => void
   /** Called with each beat. */
   readonly onBeat?: () => void
 }
@@ -219,8 +219,8 @@ export class LiveStreamList<Stream extends LiveStream> {
     const streams = [...this.of(owner), stream]
     this.#byOwner.set(owner, streams.slice(-maxPerOwner))
     for (const oldest of streams.slice(0, -maxPerOwner)) {
+      onCrowded?.(owner, oldest)
       oldest.end()
-      onCrowded?.(owner)
     }
     this.#cancelBeat ??= this.#scheduleBeat()
     onCount()

@@ -137,7 +137,7 @@ describe('GET /api/sse/clipboard', () => {
     const [first, second] = [await listen(), await listen()]
     assert.equal(gateway.countStreams(device.id), 2)
     const third = await listen()
-    assert.deepEqual(await first.rest(), [])
+    assert.deepEqual(await first.rest(), [{ comment: 'replaced' }])
     assert.equal(gateway.countStreams(device.id), 2)
     await phone.pushText('hello')
     for (const reader of [second, third, other]) {

@@ -48,7 +48,7 @@ describe('a file on its way from a phone', needs('chromium'), () => {
         // Nothing goes on before it is read.
         wire.guard.ask = () => said
       }
-      const broken = wire.breakAt(12 * MIB, answer, status)
+      const broken = wire.breakAt(24 * MIB, answer, status)
       await wired.send(film.path)
       await broken
       await said

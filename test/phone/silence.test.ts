@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import { needs } from '../support/requirements.ts'
-import { addressOf, openPhonePage, sendText } from './support/phone-page.ts'
+import { addressOf, openPhonePage, passUntil, sendText } from './support/phone-page.ts'
 import { digHole } from './support/wire.ts'
 
 const AWAY = '[data-way=away]'
@@ -152,5 +152,34 @@ describe('what is typed into the phone page', needs('chromium'), () => {
     await tab.locator(LIVE).waitFor()
     await page.locator(LIVE).waitFor()
     assert.equal(await page.getByRole('textbox').inputValue(), 'half a thought')
+  })
+})
+
+describe('three windows with the phone page of one account', needs('chromium'), () => {
+  it('are all told of changes, and take no stream from each other', async (t) => {
+    const { page, address, other, assertCalm } = await openPhonePage(t)
+    await page.clock.install()
+    await page.reload()
+    await page.locator(LIVE).waitFor()
+    const streams: string[] = []
+    page.on('request', (request) => request.url().includes('/sse/') && streams.push(request.url()))
+    for (const nth of ['second', 'third']) {
+      const looked = nth === 'third' && page.waitForRequest('**/Sync.json')
+      const window = await page.context().newPage()
+      await window.goto(address)
+      await window.locator(LIVE).waitFor()
+      await looked
+    }
+    for (const text of ['one', 'two']) {
+      await other.pushText(text)
+      await passUntil(page, page.getByText(text, { exact: true }).first().waitFor())
+      await page.locator(LIVE).waitFor()
+    }
+    assert.deepEqual(streams, [])
+    // Whoever looks at this one again hears at once.
+    const opened = page.waitForRequest('**/sse/clipboard')
+    await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
+    await opened
+    assertCalm()
   })
 })

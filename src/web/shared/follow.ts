@@ -21,6 +21,9 @@ const FIRST_BYTES_MS = 10_000
 const POLL_MS = 5_000
 const MAX_POLLS = 60
 
+/** The last frame of a stream that another one of the same device has replaced. */
+const REPLACED = ': replaced'
+
 /** More characters than the longest event has: the state of thousands of devices. */
 export const MAX_FRAME: number = 16 * 1024 * 1024
 
@@ -158,11 +161,12 @@ async function* eventsOf(
   const stream = new AbortController()
   const stop = (): void => stream.abort()
   signal.addEventListener('abort', stop)
+  let [isHeard, isReplaced] = [false, false]
   try {
     const chunks = chunksOf(open(stream.signal))
     let next: Promise<IteratorResult<string, void>> | undefined
-    let [rest, isHeard, isQuiet] = ['', false, false]
-    for (;;) {
+    let [rest, isQuiet] = ['', false]
+    while (!isReplaced) {
       next ??= chunks.next()
       const patienceMs = isHeard ? MAX_SILENCE_MS : FIRST_BYTES_MS
       const come = await within(keepAliveClock, patienceMs, next, undefined)
@@ -180,6 +184,7 @@ async function* eventsOf(
       isQuiet = false
       const frames = (rest + come.value).split('\n\n')
       rest = frames.pop() ?? ''
+      isReplaced = frames.includes(REPLACED)
       if (rest.length > MAX_FRAME) broken()
       // A frame without data is a sign of life, and what came before the last one is over.
       const data = frames.flatMap((frame) => /^data: ?(.*)$/m.exec(frame)?.[1] ?? []).pop()
@@ -189,8 +194,9 @@ async function* eventsOf(
     signal.removeEventListener('abort', stop)
     stop()
   }
-  // A proxy keeps the stream to itself, so looking is all there is for a while.
-  for (let polls = 0; polls < MAX_POLLS && !signal.aborted; polls++) {
+  // A proxy keeps the stream to itself, so looking is all there is for a while; or others have the
+  // streams of this device, and would come again if this page did.
+  for (let polls = 0; (isReplaced || polls < MAX_POLLS) && !signal.aborted; polls++) {
     yield
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
