@@ -58,6 +58,9 @@ async function askOn(daemon: DaemonProcess, device: PairedDevice) {
   return { client, ask }
 }
 
+/** They are saved a second after the first requests, which may be during a fault. */
+const SIGHTINGS = /Cannot save when devices were seen/
+
 /** After a fault: everything is as before, and works; nothing but `expected` was logged. */
 async function recovers(
   { daemon, device, phone, fitness }: Subject,
@@ -70,7 +73,7 @@ async function recovers(
   assert.equal(await daemon.stop(), 0)
   const lines = daemon.stderr().split('\n').slice(0, -1)
   assert.deepEqual(
-    lines.filter((line) => expected?.test(line) !== true),
+    lines.filter((line) => !SIGHTINGS.test(line) && expected?.test(line) !== true),
     [],
   )
 }
