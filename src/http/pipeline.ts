@@ -133,7 +133,17 @@ export class Pipeline {
   constructor(socket: Socket, laneOf: () => string) {
     this.laneOf = laneOf
     this.#socket = socket
-    socket.once('close', () => this.destroy())
+    let { stackTraceLimit } = Error
+    // Between these two, Node makes an error for each request that the connection has brought, and
+    // formats its stack, which nobody reads.
+    socket.prependOnceListener('close', () => {
+      stackTraceLimit = Error.stackTraceLimit
+      Error.stackTraceLimit = 0
+    })
+    socket.once('close', () => {
+      Error.stackTraceLimit = stackTraceLimit
+      this.destroy()
+    })
     // The parser resumes the socket after each request, and a body when somebody reads it.
     socket.on('resume', () => {
       if (this.isResting && hasReader(socket)) socket.pause()

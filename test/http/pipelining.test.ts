@@ -338,6 +338,25 @@ describe('requests that do not wait for an answer', () => {
       assert.equal(ended, 1)
     })
 
+    it('that their client leaves behind cost no stack trace each', async (t) => {
+      const { connect } = await serveSlowly(t)
+      const errors: Error[] = []
+      const onRequest = (message: unknown): void => {
+        const { request } = message as { readonly request: IncomingMessage }
+        request.on('error', (error) => errors.push(error))
+      }
+      subscribe('http.server.request.start', onRequest)
+      t.after(() => unsubscribe('http.server.request.start', onRequest))
+      const taken = countRequests(t, '/echo/x')
+      const client = await connect()
+      client.send(head('GET /slow') + head('GET /echo/x').repeat(10))
+      while (taken() < 10) await turnOfEvents()
+      client.socket.destroy()
+      while (errors.length === 0) await turnOfEvents()
+      for (const { message, stack } of errors) assert.equal(stack, `Error: ${message}`)
+      assert.match(new Error('afterwards').stack ?? '', /\n +at /)
+    })
+
     it('are not cut off by the time-out of idle connections while they wait', async (t) => {
       const { connect, port, slow } = await serveSlowly(t)
       findServer(port).keepAliveTimeout = 1
