@@ -37,8 +37,10 @@ import {
   describeItem,
   isSame,
   resolveContent,
+  takeUpload,
   type HashText,
   type NewContent,
+  type ResolveDeps,
 } from './resolve-content.ts'
 import { StampOrder, type Member } from './stamp-order.ts'
 
@@ -168,11 +170,13 @@ export class ClipboardPipeline implements InboundPipeline {
     const { origin, hash, bytes } = inbound
     this.#judge(origin)
     this.#order.check(origin)
+    const deps = this.#resolveDeps(turn)
     if (this.#order.isOutdated(origin, inbound, hash)) {
-      if (bytes.kind === 'received') await bytes.blob.discard()
+      const came = bytes.kind === 'received' ? bytes.blob : await takeUpload(inbound, deps)
+      await came?.discard()
       return this.#leftOut().result
     }
-    const content = await this.#resolve(inbound, turn)
+    const content = await resolveContent(inbound, deps)
     if (content === undefined) return this.#applyKnown(inbound, turn)
 
     let applied: Activation | undefined
@@ -185,7 +189,7 @@ export class ClipboardPipeline implements InboundPipeline {
     return applied.result
   }
 
-  #resolve(inbound: InboundItem, turn: OwnTurn): Promise<NewContent | undefined> {
+  #resolveDeps(turn: OwnTurn): ResolveDeps {
     const { maxTextBytes = MAX_METADATA_BYTES, hashText = hashBytes } = this.#deps
     const { signal } = turn
     const md5Of = async (blob: HashedBlob) => {
@@ -193,7 +197,7 @@ export class ClipboardPipeline implements InboundPipeline {
       return this.#md5.find(blob)
     }
     const look = (blob: HashedBlob) => this.#inTime(turn, blob, this.#deps.latest.prepare(blob))
-    return resolveContent(inbound, { ...this.#deps, maxTextBytes, hashText, md5Of, look, signal })
+    return { ...this.#deps, maxTextBytes, hashText, md5Of, look, signal }
   }
 
   /** The sender has no bytes, and must mean an item that is here. */

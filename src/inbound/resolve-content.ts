@@ -71,7 +71,8 @@ const NO_ENDINGS: ContentEndings = {
   giveBack: () => undefined,
 }
 
-interface ResolveDeps {
+/** The parts that content is resolved with. */
+export interface ResolveDeps {
   readonly staging: Pick<StagingArea, 'take' | 'takeBatch'>
   /** Needed for a batch that becomes a Group, and for the hash of the files of any other. */
   readonly blobs?: Pick<BlobStore, 'bundle' | 'groupHashOf'> | undefined
@@ -199,7 +200,8 @@ async function storedText({ hash }: InboundItem, deps: ResolveDeps): Promise<New
   return textContent(await readText(blob, deps.maxTextBytes), deps)
 }
 
-async function takeUpload(
+/** Takes what the sender has uploaded of an item, where that waits. The upload must be ended. */
+export async function takeUpload(
   inbound: InboundItem,
   deps: Pick<ResolveDeps, 'staging' | 'latest' | 'md5Of'>,
 ): Promise<TakenUpload | undefined> {

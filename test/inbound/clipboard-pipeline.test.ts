@@ -120,6 +120,21 @@ describe('an item of another member', () => {
     assert.deepEqual(await counts(), [1, 0])
   })
 
+  it('leaves no bytes behind when it came over another link meanwhile, or something later did', async (t) => {
+    const { stage, describe, pushText, counts } = await grouped(t)
+    const film = { type: 'File', dataName: 'a.bin', hash: hello, origin: from(2000) } as const
+    for (const later of [() => describe(film), () => pushText('later')]) {
+      await stage('a.bin', 'hello', 'x/y', 'did_9')
+      await later()
+      await stage('a.bin', 'hello', 'x/y', 'did_9')
+      await stage('b.bin', 'else', 'x/y', 'did_9')
+      await describe(film)
+      // Another upload waits on, also one that has its name.
+      await describe({ ...film, dataName: 'b.bin' })
+      assert.deepEqual(await counts(), [2, 1])
+    }
+  })
+
   it('is no later one when only its document calls it otherwise than it is called here', async (t) => {
     const { stage, describe, changes, seen } = await grouped(t)
     let told = 0
