@@ -216,6 +216,24 @@ describe('sending from the panel', needs('chromium'), () => {
     panel.assertCalm()
   })
 
+  it('sends what is typed at once while a file is on its way, and no words that come later', async (t) => {
+    const { panel, phone } = await openWithPhone(t)
+    const release = await holdRequests(panel.page, '**/clipboard/file/a.txt')
+    const file = { name: 'a.txt', mimeType: '', buffer: Buffer.from('a file') }
+    await pushOf(panel).locator('input[type=file]').setInputFiles(file)
+    await pushOf(panel).getByText('Sending a.txt').waitFor()
+    const field = pushOf(panel).getByLabel('Text to send')
+    await field.fill('a text')
+    await field.press('Control+Enter')
+    await pushOf(panel).getByText('The text was sent.').waitFor()
+    assert.equal((await phone.document())['text'], 'a text')
+    await field.fill('half a thought')
+    release()
+    await pushOf(panel).getByText('a.txt was sent.').waitFor()
+    assert.equal(await field.inputValue(), 'half a thought')
+    panel.assertCalm()
+  })
+
   it('sends the rest where a file is gone when its turn comes', async (t) => {
     const panel = await openPanel(t)
     const folder = await temporaryFolder(t)

@@ -30,6 +30,8 @@ describe('while the daemon is away, the panel', needs('chromium'), () => {
     const film = { name: 'film.mp4', mimeType: '', buffer: Buffer.alloc(10) }
     await page.locator('input[type=file]').setInputFiles(film)
     await page.getByText('Waiting for clipgate. It goes on by itself.').waitFor()
+    const notes = { name: 'notes.txt', mimeType: '', buffer: Buffer.alloc(10) }
+    await page.locator('input[type=file]').setInputFiles(notes)
     await add.focus()
 
     assert.equal(await daemon.stop(), 0)
@@ -50,6 +52,7 @@ describe('while the daemon is away, the panel', needs('chromium'), () => {
     assert.equal(await typed.inputValue(), 'half a thought')
     await page.evaluate(`dispatchEvent(new Event('online'))`)
     await page.getByText('film.mp4: This page is no longer signed in.').waitFor()
+    await page.getByText('notes.txt: This page is no longer signed in.').waitFor()
     // From now on it sends nothing, whatever is done to it.
     const asked: string[] = []
     page.on('request', (request) => asked.push(new URL(request.url()).pathname))

@@ -52,12 +52,19 @@ export async function perform(button: Element, { errors, run }: Pick<Action, 'er
   setAttribute(button, 'aria-busy', 'true')
   if (errors !== undefined) setText(errors, '')
   try {
+    await attempt(errors, run)
+  } finally {
+    setAttribute(button, 'aria-busy', undefined)
+  }
+}
+
+/** Runs something, and tells what went wrong, behind what did before. */
+export async function attempt(errors: Element | undefined, run: () => unknown) {
+  try {
     await run()
   } catch (error) {
     if (!(error instanceof ApiError) || errors === undefined) throw error
-    setText(errors, error.message)
-  } finally {
-    setAttribute(button, 'aria-busy', undefined)
+    setText(errors, [errors.textContent, error.message].filter(Boolean).join(' '))
   }
 }
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { actionButton, announce, errorLine, perform } from './actions.ts'
+import { actionButton, announce, attempt, errorLine, perform } from './actions.ts'
 import { ApiError, pushFile, pushText } from './api.ts'
 import type { Progress } from '../shared/file-upload.ts'
 import { formatBytes } from '../shared/language.ts'
@@ -15,17 +15,20 @@ const words = strings.push
 
 /** The part of the page that puts something on the clipboard. */
 export function createPushView() {
-  /** Waits while something is on its way. */
-  let queue = Promise.resolve()
+  /** Texts go one after the other, and do not wait for a film. */
+  let texts: Promise<void> = Promise.resolve()
+  /** Files wait for the texts before them, too. */
+  let files: Promise<void> = Promise.resolve()
   const errors = errorLine()
   const note = h('p', { class: 'note' })
+  const state = h('p', { class: 'note' })
   const text = h('textarea', {
     rows: 2,
     dir: 'auto',
     'aria-label': words.label,
     placeholder: words.placeholder,
   })
-  const submit = button(words.submit, () => send(sendTyped), { class: 'action primary' })
+  const submit = button(words.submit, sendTyped, { class: 'action primary' })
   const picker = h('input', { type: 'file', hidden: true, multiple: true })
   const choose = actionButton({ label: words.files, run: () => picker.click() })
   const buttons = h('div', { class: 'buttons' }, picker, choose, submit)
@@ -34,15 +37,15 @@ export function createPushView() {
   let abort = new AbortController()
   const cancel = button(words.cancel, () => abort.abort(), { hidden: true })
   const progress = h('div', { class: 'what' }, bar, cancel)
-  const card = section({ class: 'card push' }, header, text, buttons, note, progress, errors)
+  const card = section({ class: 'card push' }, header, text, buttons, note, state, progress, errors)
 
   picker.addEventListener('change', () => {
-    const files = [...(picker.files ?? [])]
+    const chosen = [...(picker.files ?? [])]
     picker.value = ''
-    send(() => sendFiles(files))
+    sendFiles(chosen)
   })
   text.addEventListener('keydown', (event) => {
-    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) send(sendTyped)
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) sendTyped()
   })
 
   document.addEventListener('dragover', (event) => {
@@ -62,40 +65,51 @@ export function createPushView() {
   /** Takes what was dropped or pasted, unless that goes into a field. */
   function take(event: Event, data: DataTransfer | null) {
     if (data === null || document.querySelector('dialog[open]') !== null) return
-    const files = [...data.files]
+    const chosen = [...data.files]
     const isField = event.target instanceof Element && event.target.matches('input, textarea')
     const plain = isField ? '' : data.getData('text/plain')
-    if (files.length === 0 && plain === '') return
+    if (chosen.length === 0 && plain === '') return
     event.preventDefault()
-    send(() => (files.length > 0 ? sendFiles(files) : sendText(plain)))
+    if (chosen.length > 0) return sendFiles(chosen)
+    setText(errors, '')
+    void attempt(errors, () => sendText(plain))
   }
 
-  function send(run: () => Promise<void>) {
-    queue = queue.then(() => perform(submit, { errors, run }))
-  }
-
-  async function sendTyped() {
-    if (text.value === '') return text.focus()
+  function sendTyped() {
     const { value } = text
-    await sendText(value)
-    // Text that was typed meanwhile stays.
-    if (text.value === value) text.value = ''
+    if (value === '') return text.focus()
+    const run = async () => {
+      await sendText(value)
+      // Text that was typed meanwhile stays.
+      if (text.value === value) text.value = ''
+    }
+    void perform(submit, { errors, run })
   }
 
   async function sendText(value: string) {
-    await pushText(value)
+    const sent = texts.then(() => pushText(value))
+    // Whoever sends it hears why it was not sent.
+    texts = sent.catch(() => {})
+    await sent
     say(words.sentText)
   }
 
-  async function sendFiles(files: readonly File[]) {
+  function sendFiles(chosen: readonly File[]) {
+    setText(errors, '')
+    const before = Promise.all([files, texts])
+    files = before.then(() => attempt(errors, () => sendTogether(chosen)))
+  }
+
+  async function sendTogether(chosen: readonly File[]) {
     abort = new AbortController()
     const { signal } = abort
     bar.hidden = cancel.hidden = false
     const failures: string[] = []
     try {
-      for (const file of files) await sendOne(file, signal, failures)
+      for (const file of chosen) await sendOne(file, signal, failures)
     } finally {
       bar.hidden = cancel.hidden = true
+      setText(state, '')
     }
     if (failures.length > 0) throw new ApiError(failures.join(' '), 0)
   }
@@ -106,18 +120,17 @@ export function createPushView() {
       await pushFile(file, { signal, onProgress: (progress) => show(file, progress) })
       say(words.sent(file.name))
     } catch (error) {
-      setText(note, '')
       if (!(error instanceof ApiError)) throw error
       // The others may be taken all the same.
       if (!signal.aborted) failures.push(`${inOrder(file.name)}: ${error.message}`)
     }
   }
 
-  function show({ name, size }: File, { state, sent }: Progress) {
+  function show({ name, size }: File, { state: now, sent }: Progress) {
     bar.value = sent / Math.max(size, 1)
     const done = strings.transfers.of(formatBytes(sent), formatBytes(size))
     const sending = `${words.sending(name)} ${done}`
-    setText(note, state === 'sending' ? sending : `${sending}. ${words.held[state]}`)
+    setText(state, now === 'sending' ? sending : `${sending}. ${words.held[now]}`)
   }
 
   function say(sentence: string) {
