@@ -37,6 +37,13 @@ const DOT = PNG.sync.write(new PNG({ width: 1, height: 1 }))
 
 const TOKEN = /[\w-]{43}/
 
+/** What Chromium does where its user lets no site keep data. */
+const DENY = `{
+  const deny = () => { throw new DOMException('Access is denied', 'SecurityError') }
+  for (const name of ['localStorage', 'sessionStorage']) Object.defineProperty(window, name, { get: deny })
+  for (const name of ['query', 'request']) LockManager.prototype[name] = async () => deny()
+}`
+
 async function assertSignedIn(page: Page, control: string): Promise<void> {
   await page.getByText('Connected', { exact: true }).waitFor()
   assert.equal(page.url(), `${control}/`)
@@ -89,6 +96,18 @@ describe('entering the panel', needs('chromium'), () => {
     await second.evaluate(`location.href = ${JSON.stringify(await panelAddress(daemon))}`)
     await assertSignedIn(second, daemon.ready.control)
     await assertSignedIn(page, daemon.ready.control)
+    assertCalm()
+  })
+
+  it('works where the browser keeps nothing for pages', async (t) => {
+    const { page, daemon, assertCalm } = await openPanel(t)
+    await page.addInitScript(DENY)
+    await page.goto(await panelAddress(daemon))
+    await assertSignedIn(page, daemon.ready.control)
+    await createPhone(await daemon.pair('Pixel'), daemon.ready.gateway).pushText('a text')
+    await page.getByText('a text', { exact: true }).first().waitFor()
+    await page.getByRole('button', { name: 'Hide preview' }).click()
+    await page.getByText('The preview is hidden.').waitFor()
     assertCalm()
   })
 

@@ -10,6 +10,7 @@ import { ClientError } from '../../client/client-error.ts'
 import { FileUpload, type FileUploadOptions } from '../shared/file-upload.ts'
 import type { Member } from '../shared/members.ts'
 import { parseAnswer, readPushed, send, type Door } from '../shared/request.ts'
+import { withStorage } from '../shared/storage.ts'
 import type { Pairing, PanelState } from './state.ts'
 import { strings } from './strings.ts'
 
@@ -17,11 +18,16 @@ const KEY = 'clipgate.token'
 
 const FRAGMENT = /^#([\w-]{43})$/
 
+const tab = (): Storage => sessionStorage
+
+/** Kept besides, for browsers that keep nothing. */
+let known: string | undefined
+
 /** The token with which this tab is signed in. @throws {ClientError} `UNAUTHORIZED` */
 export function tokenOfTab(): string {
-  const token = sessionStorage.getItem(KEY)
-  if (token === null) throw new ClientError('UNAUTHORIZED')
-  return token
+  known ??= withStorage(tab, (storage) => storage.getItem(KEY)) ?? undefined
+  if (known === undefined) throw new ClientError('UNAUTHORIZED')
+  return known
 }
 
 function authorization(): string {
@@ -248,10 +254,13 @@ export function takeToken() {
   const { hash, pathname } = location
   history.replaceState(null, '', pathname)
   const token = FRAGMENT.exec(hash)?.[1]
-  if (token !== undefined) sessionStorage.setItem(KEY, token)
+  if (token === undefined) return
+  known = token
+  withStorage(tab, (storage) => storage.setItem(KEY, token))
 }
 
 /** Signs this tab out. */
 export function forgetToken() {
-  sessionStorage.removeItem(KEY)
+  known = undefined
+  withStorage(tab, (storage) => storage.removeItem(KEY))
 }

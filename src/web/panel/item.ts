@@ -8,6 +8,7 @@ import { ApiError, readPreview, readText } from './api.ts'
 import { button, h, inOrder, section, setAttribute, setText } from '../shared/dom.ts'
 import { formatBytes } from '../shared/language.ts'
 import { showPicture } from '../shared/picture.ts'
+import { withStorage } from '../shared/storage.ts'
 import { icon } from './icons.ts'
 import { createItemActions, listMembers } from './item-actions.ts'
 import { describeSender } from './format.ts'
@@ -20,9 +21,22 @@ const words = strings.item
 /** Remembers in this browser whether content is hidden: others may look at the same screen. */
 const HIDDEN_KEY = 'clipgate.preview'
 
+const browser = (): Storage => localStorage
+
+/** Kept besides, for browsers that keep nothing. */
+let isHiddenHere = false
+
 /** Whether content is hidden. */
 export function isHidden() {
-  return localStorage.getItem(HIDDEN_KEY) === 'hidden'
+  return withStorage(browser, (storage) => storage.getItem(HIDDEN_KEY) === 'hidden') ?? isHiddenHere
+}
+
+function setHidden(isWanted: boolean) {
+  isHiddenHere = isWanted
+  withStorage(browser, (storage) => {
+    if (isWanted) storage.setItem(HIDDEN_KEY, 'hidden')
+    else storage.removeItem(HIDDEN_KEY)
+  })
 }
 
 /** @param onHide Called when the reader wants to see more, or less. */
@@ -39,8 +53,7 @@ export function createItemView(onHide: () => void) {
   const sign = h('span', { class: 'sign' })
   const what = h('div', { class: 'what' }, sign, h('div', { class: 'grow' }, type, facts))
   const toggle = button('', () => {
-    if (isHidden()) localStorage.removeItem(HIDDEN_KEY)
-    else localStorage.setItem(HIDDEN_KEY, 'hidden')
+    setHidden(!isHidden())
     showPreview()
     onHide()
   })

@@ -22,10 +22,15 @@ async function lockOf(token: string): Promise<string> {
   return `clipgate.${btoa(String.fromCharCode(...new Uint8Array(digest)))}`
 }
 
+/** Without them each tab that is seen has a stream. Where a page keeps nothing they are refused. */
+async function hasLocks(): Promise<boolean> {
+  const locks: LockManager | undefined = navigator.locks
+  return (await locks?.query().catch(() => undefined)) !== undefined
+}
+
 /** The event stream, or what the tab hears that has it. */
 export async function openShared(signal: AbortSignal): Promise<Response> {
-  // A browser without locks has a stream for each tab that is seen.
-  if (navigator.locks === undefined) return openEvents(signal)
+  if (!(await hasLocks())) return openEvents(signal)
   const token = tokenOfTab()
   const lock = await lockOf(token)
   const channel = new BroadcastChannel(token)

@@ -5,6 +5,7 @@
  */
 
 import { decodeBase64url, encodeBase64url } from '../../link/base64url.ts'
+import { withStorage } from '../shared/storage.ts'
 
 /** The credentials of this phone, and the computer that they are for. */
 export interface Account {
@@ -13,6 +14,8 @@ export interface Account {
   /** The id of the computer that has accepted them. */
   readonly id?: string | undefined
 }
+
+const browser = (): Storage => localStorage
 
 /** Kept besides, for browsers that keep nothing. */
 let known: Account | undefined
@@ -51,7 +54,7 @@ export function keepAccount(id = known?.id) {
   if (known === undefined || (!isNew && id === known.id)) return
   isNew = false
   known = { ...known, id }
-  withStorage((storage) => storage.setItem(KEY, JSON.stringify(known)))
+  withStorage(browser, (storage) => storage.setItem(KEY, JSON.stringify(known)))
 }
 
 /** The credentials of this phone, if it has some. */
@@ -79,11 +82,11 @@ export function takeOthers() {
 /** Removes all that this page has put into the browser. */
 export function forgetAccount() {
   known = undefined
-  withStorage((storage) => storage.removeItem(KEY))
+  withStorage(browser, (storage) => storage.removeItem(KEY))
 }
 
 function kept() {
-  return withStorage((storage) => accountOf(JSON.parse(storage.getItem(KEY) ?? 'null')))
+  return withStorage(browser, (storage) => accountOf(JSON.parse(storage.getItem(KEY) ?? 'null')))
 }
 
 /** The link that opens this account in an app. */
@@ -117,13 +120,4 @@ function accountOf(value: Partial<Record<keyof Account, unknown>> | null): Accou
   if (typeof user !== 'string' || typeof password !== 'string') return undefined
   if (user === '' || password === '') return undefined
   return { user, password, id: typeof id === 'string' ? id : undefined }
-}
-
-/** @returns Nothing where the browser refuses its storage to pages. */
-function withStorage<Result>(use: (storage: Storage) => Result): Result | undefined {
-  try {
-    return use(localStorage)
-  } catch {
-    return undefined
-  }
 }
