@@ -103,6 +103,25 @@ describe('the phone page', needs('chromium', 'python3'), () => {
     assertCalm()
   })
 
+  it('sends nothing that was cancelled while all of them wait for the computer', async (t) => {
+    const { page, other } = await openPhonePage(t)
+    let isBusy = true
+    await page.route('**/Sync.json', (route) => {
+      const isPush = route.request().method() === 'PUT'
+      return isPush && isBusy ? route.fulfill({ status: 503 }) : route.continue()
+    })
+    const files = ['one', 'two', 'three'].map((name) => {
+      return { name: `${name}.txt`, mimeType: '', buffer: Buffer.from(name) }
+    })
+    await page.locator('input[type=file]').first().setInputFiles(files)
+    await uploadsOf(page).nth(2).getByText('The computer is busy').waitFor()
+    await page.getByRole('button', { name: 'Cancel: two.txt' }).tap()
+    isBusy = false
+    await uploadsOf(page).nth(1).getByText('Sent: 2 files as one group').waitFor()
+    const wanted = { 'one.txt': 'one', 'three.txt': 'three' }
+    assert.deepEqual(await unzip(await other.download()), wanted)
+  })
+
   it('says on top how far all files together are, and nothing when they have arrived', async (t) => {
     const { page, other, assertCalm } = await openPhonePage(t, {
       viewport: { width: 390, height: 500 },

@@ -199,13 +199,16 @@ async function sendTogether(uploads: readonly Upload[], batch: string) {
     const show = (state: Held | 'storing') => {
       for (const one of there) one.showPush(state)
     }
-    const [first] = there
-    const one = there.length === 1 && first !== undefined ? namesOf(first) : { type: 'Group' }
-    const members = there.map(({ number }) => number)
-    const document = { ...one, hasData: true, batch, members }
+    // Some may be cancelled while they wait for the computer.
+    const documentOf = () => {
+      const left = there.filter(({ isThere }) => isThere())
+      const [first] = left
+      const one = left.length === 1 && first !== undefined ? namesOf(first) : { type: 'Group' }
+      return { ...one, hasData: true, batch, members: left.map(({ number }) => number) }
+    }
     let pushed: Pushed | undefined
     const failure = await outcomeOf(
-      pushBatch(document, abort.signal, show).then((answer) => (pushed = answer)),
+      pushBatch(documentOf, abort.signal, show).then((answer) => (pushed = answer)),
     )
     // The computer gave some of them up: all that the phone still has is sent again.
     const isLost = failure !== undefined && failureOf(failure) === 'gone'
@@ -222,7 +225,7 @@ async function sendTogether(uploads: readonly Upload[], batch: string) {
  * @throws {ClientError} `gone` when the computer has lost one of them.
  */
 async function pushBatch(
-  document: object,
+  documentOf: () => object,
   signal: AbortSignal,
   onState: (state: 'storing' | Held) => void,
 ): Promise<Pushed> {
@@ -231,7 +234,7 @@ async function pushBatch(
   const attempt = () => {
     persistence.expectAnything()
     onState('storing')
-    return pushDocument(document, persistence.signal)
+    return pushDocument(documentOf(), persistence.signal)
   }
   const judge = async (error: ClientError) => {
     if (!mayPass(error)) throw error
