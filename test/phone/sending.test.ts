@@ -174,6 +174,23 @@ describe('the phone page', needs('chromium', 'python3'), () => {
       await other.reads({ dataName: `${type}.txt` })
       assert.equal(String(await other.download()), type)
     }
+    await uploadsOf(page).last().getByText('Sent', { exact: true }).waitFor()
+    await page.evaluate(`{
+      const dataTransfer = new DataTransfer()
+      dataTransfer.setData('text/plain', 'a dropped text')
+      document.dispatchEvent(new DragEvent('drop', { cancelable: true, dataTransfer }))
+    }`)
+    assert.equal(await page.getByRole('textbox').inputValue(), 'a dropped text')
+    // Cells of a table come with a picture of them.
+    const isLeft = await page.evaluate(`{
+      const clipboardData = new DataTransfer()
+      for (const type of ['text/plain', 'text/html']) clipboardData.setData(type, 'cells')
+      clipboardData.items.add(new File(['png'], 'image.png', { type: 'image/png' }))
+      const pasting = new ClipboardEvent('paste', { cancelable: true, clipboardData })
+      document.querySelector('textarea').dispatchEvent(pasting)
+    }`)
+    assert.equal(isLeft, true)
+    assert.equal(await uploadsOf(page).count(), 1)
     assert.equal(await page.locator('input[capture=environment][accept="image/*"]').count(), 1)
   })
 

@@ -7,6 +7,7 @@
 import { actionButton, announce, attempt, errorLine, perform } from './actions.ts'
 import { ApiError, pushFile, pushText } from './api.ts'
 import type { Progress } from '../shared/file-upload.ts'
+import { filesIn } from '../shared/given.ts'
 import { formatBytes } from '../shared/language.ts'
 import { button, h, inOrder, section, setAttribute, setText } from '../shared/dom.ts'
 import { strings } from './strings.ts'
@@ -65,8 +66,8 @@ export function createPushView() {
   /** Takes what was dropped or pasted, unless that goes into a field. */
   function take(event: Event, data: DataTransfer | null) {
     if (data === null || document.querySelector('dialog[open]') !== null) return
-    const chosen = [...data.files]
     const isField = event.target instanceof Element && event.target.matches('input, textarea')
+    const chosen = isField ? filesIn(data) : [...data.files]
     const plain = isField ? '' : data.getData('text/plain')
     if (chosen.length === 0 && plain === '') return
     event.preventDefault()

@@ -8,6 +8,7 @@ import { batchHeaders, newBatch } from '../../client/upload.ts'
 import { ClientError, mayPass } from '../../client/client-error.ts'
 import { button, h, inOrder, setText } from '../shared/dom.ts'
 import { failureOf, type Failure } from '../shared/request.ts'
+import { filesIn, isText } from '../shared/given.ts'
 import { FileUpload, type Progress } from '../shared/file-upload.ts'
 import { heldBy, Persistence, type Held } from '../shared/persistence.ts'
 import { formatBytes } from '../shared/language.ts'
@@ -69,8 +70,8 @@ export function createSendView(text: string, onAway: () => void) {
     setText(send, strings.send)
   })
   field.addEventListener('paste', (event) => {
-    const pasted = event.clipboardData?.files
-    if (!pasted?.length) return
+    const pasted = filesIn(event.clipboardData)
+    if (pasted.length === 0) return
     event.preventDefault()
     sendFiles(pasted)
   })
@@ -79,7 +80,9 @@ export function createSendView(text: string, onAway: () => void) {
     'drop',
     (event) => {
       event.preventDefault()
-      sendFiles(event.dataTransfer?.files ?? [])
+      const files = event.dataTransfer?.files ?? []
+      if (files.length > 0) sendFiles(files)
+      else insert(event.dataTransfer?.getData('text/plain') ?? '')
     },
     stop,
   )
@@ -105,7 +108,8 @@ export function createSendView(text: string, onAway: () => void) {
     const items = await navigator.clipboard.read().catch(() => [])
     const pictures = []
     for (const item of items) {
-      const picture = item.types.find((type) => type.startsWith('image/'))
+      const types = isText(item.types) ? [] : item.types
+      const picture = types.find((type) => type.startsWith('image/'))
       const type = picture ?? 'text/plain'
       if (!item.types.includes(type)) continue
       const blob = await item.getType(type)
@@ -130,6 +134,7 @@ export function createSendView(text: string, onAway: () => void) {
   /** Puts a text where a person types, and leaves what is there. */
   function insert(text: string) {
     field.setRangeText(text, field.selectionStart, field.selectionEnd, 'end')
+    field.dispatchEvent(new Event('input'))
   }
 
   function sendFiles(chosen: Iterable<File>) {
