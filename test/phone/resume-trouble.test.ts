@@ -147,6 +147,7 @@ describe('a file on its way from a phone', needs('chromium'), () => {
     await sendAndBreak(t, wired, () => daemon.run('revoke', device.id))
     // Not what the upload says, which may hear of it first.
     await page.getByText('This phone was disconnected on the computer', { exact: true }).waitFor()
+    await page.getByRole('listitem').filter({ hasText: 'film.mp4' }).waitFor()
     assert.equal(await page.evaluate('localStorage.length'), 0)
     while ((await blobs()).length > 0);
   })

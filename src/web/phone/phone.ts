@@ -39,6 +39,9 @@ let end: (() => void) | undefined
 /** Holds what is typed, and nothing else does, from one account to the next. */
 let field: HTMLTextAreaElement | undefined
 
+/** The rows of files that the account before has not sent. */
+let unsent: readonly Element[] = []
+
 start()
 offerInstall()
 // A code that is scanned while the page is open changes nothing but the fragment.
@@ -73,6 +76,7 @@ function start() {
   const secure = createSecureView(account)
   const send = createSendView(field?.value ?? '', () => live.lose())
   field = send.field
+  send.list.append(...unsent)
   const why = h('p', { class: 'trouble', role: 'status' })
   const again = button(strings.again, () => live.reopen())
   const away = h('section', { class: 'card', hidden: true }, why, again)
@@ -104,13 +108,14 @@ function start() {
   })
   const stop = () => {
     live.end()
-    send.end()
+    unsent = send.end()
     end = undefined
   }
   end = stop
   const leave = () => {
     stop()
     field = undefined
+    unsent = []
     forgetAccount()
     void withdraw()
     showWay('forgotten')
@@ -200,6 +205,14 @@ function showWay(state: Way | 'forgotten') {
 
 function farewell(title: string, hint: string) {
   const typed = field?.value ? [field] : []
-  const card = h('section', { class: 'card' }, h('h2', {}, title), h('p', {}, hint), ...typed)
+  const files = unsent.length === 0 ? [] : [h('ul', { class: 'uploads' }, ...unsent)]
+  const card = h(
+    'section',
+    { class: 'card' },
+    h('h2', {}, title),
+    h('p', {}, hint),
+    ...typed,
+    ...files,
+  )
   main.replaceChildren(card)
 }

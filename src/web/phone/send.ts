@@ -14,6 +14,7 @@ import { heldBy, Persistence, type Held } from '../shared/persistence.ts'
 import { formatBytes } from '../shared/language.ts'
 import { DOOR, pushDocument } from './api.ts'
 import { strings, type Pushed } from './strings.ts'
+import { createWakeLock } from './wake-lock.ts'
 
 /** The computer takes no more uploads in one batch. */
 const MAX_TOGETHER = 500
@@ -189,7 +190,15 @@ export function createSendView(text: string, onAway: () => void) {
     return h('label', { class: 'button' }, label, input)
   }
 
-  return { section, progress, field, offer, showBack, end: () => stop.abort() }
+  /** @returns The rows of the files that were not sent. */
+  function end() {
+    const left = uploads.filter(({ row, isSent }) => row.isConnected && !isSent())
+    stop.abort()
+    for (const { leave } of left) leave()
+    return left.map(({ row }) => row)
+  }
+
+  return { section, progress, field, list, offer, showBack, end }
 }
 
 /** Sends files that were chosen together, as one item of those that arrive. Never rejects. */
@@ -340,12 +349,20 @@ function createUpload(file: File, { batch, number, stop, onChange }: UploadOptio
     onChange()
   }
 
+  /** Says, where nobody sends it any more, that it was not sent. */
+  function leave() {
+    if (isEnded) return
+    setText(note, strings.unsent)
+    bar.hidden = true
+    act.remove()
+  }
+
   const isThere = () => !hasFailed && !signal.aborted
   const isOver = () => isEnded || signal.aborted
   const isSent = () => isEnded && isThere()
   const sent = () => (file.size === 0 ? 0 : bar.value)
   const views = { row, isThere, isOver, isSent, state: () => state, sent }
-  return { ...views, file, number, signal, run, showPush, end }
+  return { ...views, file, number, signal, run, showPush, end, leave }
 }
 
 function wordsOf(failure: ClientError | undefined) {
@@ -361,27 +378,4 @@ async function outcomeOf(work: Promise<unknown>): Promise<ClientError | undefine
     if (error instanceof ClientError) return error
     throw error
   }
-}
-
-/**
- * Keeps the screen on while something moves, where browsers let pages do that: with https. A phone
- * that sleeps sends nothing; one that waits for the computer may sleep.
- */
-function createWakeLock() {
-  let lock: Promise<WakeLockSentinel | undefined> | undefined
-
-  // A battery that is low may be a reason against it.
-  const request = () => navigator.wakeLock?.request('screen').catch(() => undefined)
-
-  function keepAwake(isWanted: boolean) {
-    if (isWanted === (lock !== undefined)) return
-    void lock?.then((held) => held?.release())
-    lock = isWanted ? request() : undefined
-  }
-
-  // The browser takes it away from a page that nobody sees.
-  document.addEventListener('visibilitychange', () => {
-    if (lock !== undefined && !document.hidden) lock = request()
-  })
-  return keepAwake
 }
