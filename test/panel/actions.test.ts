@@ -159,6 +159,22 @@ describe('sending from the panel', needs('chromium'), () => {
     assert.ok(bytes.equals(film.buffer))
   })
 
+  it('waits where clipgate is busy when all of a file is there, and says nothing of what came before', async (t) => {
+    const panel = await openPanel(t)
+    let busy = 1
+    await panel.page.route('**/clipboard/Sync.json', (route) => {
+      return busy-- > 0 ? route.fulfill({ status: 503 }) : route.continue()
+    })
+    const file = { name: 'a.txt', mimeType: '', buffer: Buffer.from('a file') }
+    await pushOf(panel).locator('input[type=file]').setInputFiles(file)
+    await pushOf(panel).getByText('a.txt was sent.').waitFor()
+    busy = 1
+    await pushOf(panel).getByLabel('Text to send').fill('a text')
+    await pushOf(panel).getByRole('button', { name: 'Send', exact: true }).click()
+    await pushOf(panel).getByText('It was not sent: clipgate answered with status 503.').waitFor()
+    assert.equal(await pushOf(panel).getByText('was sent.').count(), 0)
+  })
+
   it('leaves nothing of a file that is cancelled', async (t) => {
     const panel = await openPanel(t, PIXEL)
     await panel.page.route('**/clipboard/file-uploads/*', async (route) => {

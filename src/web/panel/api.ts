@@ -9,7 +9,8 @@
 import { ClientError } from '../../client/client-error.ts'
 import { FileUpload, type FileUploadOptions } from '../shared/file-upload.ts'
 import type { Member } from '../shared/members.ts'
-import { parseAnswer, readPushed, send, type Door } from '../shared/request.ts'
+import { pushLastingly } from '../shared/push-lastingly.ts'
+import { ask as askDoor, parseAnswer, readPushed, send, type Door } from '../shared/request.ts'
 import { withStorage } from '../shared/storage.ts'
 import type { Pairing, PanelState } from './state.ts'
 import { strings } from './strings.ts'
@@ -104,7 +105,7 @@ export async function readTicket(recent?: string) {
 
 /** Makes a text the current item. */
 export async function pushText(text: string) {
-  await pushDocument({ type: 'Text', text, dataName: '', hasData: false })
+  await told(pushDocument({ type: 'Text', text, dataName: '', hasData: false }))
 }
 
 /** Makes a file the current item, however long that takes: it goes on after a break. */
@@ -112,27 +113,42 @@ export async function pushFile(
   file: File,
   how: Pick<FileUploadOptions, 'signal' | 'onProgress'>,
 ): Promise<void> {
+  await told(pushAll(file, how))
+}
+
+async function pushAll(file: File, how: Pick<FileUploadOptions, 'signal' | 'onProgress'>) {
+  await new FileUpload(file, { ...how, door: CLIPBOARD }).run()
+  const { name, size } = file
+  const document = { type: 'File', text: name, dataName: name, hasData: true, size }
+  await pushLastingly(
+    (signal) => pushDocument(document, signal),
+    how.signal,
+    (now) => {
+      const state = now === 'storing' ? 'sending' : now
+      how.onProgress({ state, sent: size, speed: 0, isAnew: false })
+    },
+  )
+}
+
+async function pushDocument(document: object, signal: AbortSignal | null = null) {
+  const headers = { 'Content-Type': 'application/json' }
+  const body = JSON.stringify(document)
+  const init = { method: 'PUT', body, headers, signal }
+  await readPushed(await askDoor(CLIPBOARD, '/Sync.json', init))
+}
+
+/** @throws {ApiError} Why something was not pushed, in the words of this page. */
+async function told(pushing: Promise<void>): Promise<void> {
   try {
-    await new FileUpload(file, { ...how, door: CLIPBOARD }).run()
+    await pushing
   } catch (error) {
     if (!(error instanceof ClientError)) throw error
     const { code, status = 0 } = error
-    if (code === 'UNAUTHORIZED') failed(error)
+    if (code === 'UNAUTHORIZED' || code === 'UNREACHABLE') failed(error)
     const words = strings.errors
     const reason = code === 'SOURCE_UNREADABLE' ? words.unreadable : words.notPushed(status)
     throw new ApiError(reason, status)
   }
-  const { name, size } = file
-  await pushDocument({ type: 'File', text: name, dataName: name, hasData: true, size })
-}
-
-async function pushDocument(document: object) {
-  const headers = { 'Content-Type': 'application/json' }
-  const body = JSON.stringify(document)
-  const answer = await ask('/clipboard/Sync.json', { method: 'PUT', body, headers })
-  const { ok, status } = answer
-  if (!ok) throw new ApiError(strings.errors.notPushed(status), status)
-  await readPushed(answer).catch(failed)
 }
 
 /** The event stream, each of whose events is a state. */

@@ -72,14 +72,21 @@ export function createPushView() {
     if (chosen.length === 0 && plain === '') return
     event.preventDefault()
     if (chosen.length > 0) return sendFiles(chosen)
-    setText(errors, '')
+    begin()
     void attempt(errors, () => sendText(plain))
+  }
+
+  /** Words about the one before would be taken for this one. */
+  function begin() {
+    setText(errors, '')
+    setText(note, '')
   }
 
   function sendTyped() {
     const { value } = text
     if (value === '') return text.focus()
     const run = async () => {
+      begin()
       await sendText(value)
       // Text that was typed meanwhile stays.
       if (text.value === value) text.value = ''
@@ -96,7 +103,7 @@ export function createPushView() {
   }
 
   function sendFiles(chosen: readonly File[]) {
-    setText(errors, '')
+    begin()
     const before = Promise.all([files, texts])
     files = before.then(() => attempt(errors, () => sendTogether(chosen)))
   }

@@ -10,7 +10,8 @@ import { button, h, inOrder, setText } from '../shared/dom.ts'
 import { failureOf, type Failure } from '../shared/request.ts'
 import { filesIn, isText } from '../shared/given.ts'
 import { FileUpload, type Progress } from '../shared/file-upload.ts'
-import { heldBy, Persistence, type Held } from '../shared/persistence.ts'
+import type { Held } from '../shared/persistence.ts'
+import { MAX_LOSSES, pushLastingly } from '../shared/push-lastingly.ts'
 import { formatBytes } from '../shared/language.ts'
 import { DOOR, pushDocument } from './api.ts'
 import { strings, type Pushed } from './strings.ts'
@@ -21,9 +22,6 @@ const MAX_TOGETHER = 500
 
 /** The kinds of failure where the computer has not heard of a text. */
 const UNHEARD: readonly Failure[] = ['away', 'elsewhere']
-
-/** Whatever the computer gives up again and again has no room there. */
-const MAX_LOSSES = 4
 
 /**
  * Creates the card with which this phone sends.
@@ -222,7 +220,9 @@ async function sendTogether(uploads: readonly Upload[], batch: string) {
     }
     let pushed: Pushed | undefined
     const failure = await outcomeOf(
-      pushBatch(documentOf, abort.signal, show).then((answer) => (pushed = answer)),
+      pushLastingly((signal) => pushDocument(documentOf(), signal), abort.signal, show).then(
+        (answer) => (pushed = answer),
+      ),
     )
     // The computer gave some of them up: all that the phone still has is sent again.
     const isLost = failure !== undefined && failureOf(failure) === 'gone'
@@ -230,33 +230,6 @@ async function sendTogether(uploads: readonly Upload[], batch: string) {
     for (const { end } of there) end(failure, pushed)
     return
   }
-}
-
-/**
- * Makes one item of files of a batch that are there.
- *
- * @param signal Cancels it.
- * @throws {ClientError} `gone` when the computer has lost one of them.
- */
-async function pushBatch(
-  documentOf: () => object,
-  signal: AbortSignal,
-  onState: (state: 'storing' | Held) => void,
-): Promise<Pushed> {
-  const persistence = new Persistence(signal)
-  let losses = 0
-  const attempt = () => {
-    persistence.expectAnything()
-    onState('storing')
-    return pushDocument(documentOf(), persistence.signal)
-  }
-  const judge = async (error: ClientError) => {
-    if (!mayPass(error)) throw error
-    if (failureOf(error) === 'unexpected') losses += 1
-    if (losses > MAX_LOSSES) throw error
-    onState(heldBy(error))
-  }
-  return persistence.run(attempt, judge, () => {})
 }
 
 function namesOf({ file: { name, size } }: Upload) {
