@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import type { Patience } from '../../src/doctor/through/visit.ts'
 import { startCaddy } from '../proxies/support/caddy.ts'
+import { createClient } from '../proxies/support/https-client.ts'
 import { startNginx } from '../proxies/support/nginx.ts'
 import { PUBLIC_URL, startProxiedDaemon } from '../proxies/support/proxied-daemon.ts'
 import { startOnFreePorts, type StartProxy } from '../proxies/support/proxy-process.ts'
@@ -117,10 +118,17 @@ describe('clipgate doctor --through nginx, as it is without our site', needs('ng
 /** Where Debian keeps the modules of Apache. */
 const APACHE_MODULES = '/usr/lib/apache2/modules'
 
+/** What Debian switches on for every site. */
+const DEBIAN_DEFAULTS = [
+  'AddOutputFilterByType DEFLATE text/plain',
+  'RequestReadTimeout body=10,minrate=500',
+]
+
 async function startApache(t: TestContext, site: readonly string[]): Promise<string> {
   const folder = await temporaryFolder(t)
   const main = join(folder, 'apache2.conf')
-  const modules = ['mpm_event', 'authz_core', 'headers', 'proxy', 'proxy_http']
+  const debian = ['mpm_event', 'authz_core', 'filter', 'deflate', 'env', 'reqtimeout']
+  const modules = [...debian, 'headers', 'proxy', 'proxy_http']
   const { ports } = await startOnFreePorts(t, 1, async ([port = 0]) => {
     const lines = [
       `ServerRoot ${folder}`,
@@ -131,6 +139,7 @@ async function startApache(t: TestContext, site: readonly string[]): Promise<str
       'ErrorLog /proc/self/fd/2',
       'LogLevel notice',
       ...modules.map((name) => `LoadModule ${name}_module ${APACHE_MODULES}/mod_${name}.so`),
+      ...DEBIAN_DEFAULTS,
       ...site,
     ]
     await writeFile(main, lines.join('\n'))
@@ -147,20 +156,41 @@ async function startApache(t: TestContext, site: readonly string[]): Promise<str
 
 describe('clipgate doctor --through Apache', needs('apache2'), () => {
   it('finds what its defaults break, and nothing in the site that docs/proxy.md shows', async (t) => {
-    const { url, admin } = await serveQuickGateway(t)
-    const problems = async (site: readonly string[]) => {
-      const findings = await examineHere({ url: await startApache(t, site) }, { admin })
+    const { url, admin, device, phone } = await serveQuickGateway(t)
+    const method = 'PUT'
+    const typed = { 'content-type': 'text/plain' }
+    await phone.fetch('/file/notes.txt', { method, headers: typed, body: 'clipgate'.repeat(1000) })
+    await phone.fetch('/Sync.json', { method, body: '{"type":"File","dataName":"notes.txt"}' })
+    const examine = async (proxy: string) => {
+      const findings = await examineHere({ url: proxy }, { admin })
       for (const { check, fix = '' } of findings) {
         if (check === 'hub' || check === 'paths') assert.match(fix, /^$|Apache/)
       }
       return problemsOf(findings)
     }
-    assert.deepEqual(await problems([`ProxyPass / ${url}/`]), ['paths', 'hub', 'client-address'])
+    const naive = await startApache(t, [`ProxyPass / ${url}/`])
+    assert.deepEqual(await examine(naive), ['paths', 'hub', 'client-address'])
     const shown = await readFile(new URL('../../docs/proxy.md', import.meta.url), 'utf8')
     const [, site = ''] = /```apache\n([^`]+)```/.exec(shown) ?? []
     assert.match(site, /http:\/\/127\.0\.0\.1:42720\//)
     const lines = site.replaceAll('http://127.0.0.1:42720', url).split('\n')
-    assert.deepEqual(await problems(lines), [])
+    const proxy = await startApache(t, lines)
+    assert.deepEqual(await examine(proxy), [])
+
+    const port = Number(new URL(proxy).port)
+    const options = { port, certificate: undefined, version: 'HTTP/1.1' } as const
+    const client = createClient(t, { ...options, localAddress: '127.0.0.2' })
+    const { headers } = await client.send({
+      path: '/file/notes.txt',
+      headers: {
+        authorization: phone.authorization,
+        'accept-encoding': 'gzip',
+        connection: 'close, X-Forwarded-For',
+      },
+    })
+    assert.equal(headers['content-encoding'], undefined)
+    const seen = (await admin.devices()).find(({ id }) => id === device.id)?.lastSeenAddress
+    assert.equal(seen, '127.0.0.2', 'a client cannot have its address left out')
   })
 })
 
