@@ -518,12 +518,22 @@ describe('an upload that is given up (4.5)', () => {
     assert.deepEqual(await at.storage.blobFiles(), [])
   })
 
-  it('stays staged when it was complete', async (t) => {
+  // Protocol: After `DELETE` nothing is left
+  it('waits for no document when it was complete', async (t) => {
     const { at, path } = await serveBegun(t)
     await at.patch(path, 5, '')
     assert.equal((await at.ask(`DELETE ${path}`, [])).status, 204)
     assert.equal((await at.ask(`HEAD ${path}`, [])).status, 404)
+    await assertNothingKept(at)
+    assert.equal(await commit(at, 'a.bin'), 404)
+  })
+
+  it('stays with its item when that is current', async (t) => {
+    const { at, path } = await serveBegun(t)
+    await at.patch(path, 5, '')
     assert.equal(await commit(at, 'a.bin'), 200)
+    assert.equal((await at.ask(`DELETE ${path}`, [])).status, 204)
+    assert.equal(await at.phone.download().then(String), 'hello')
   })
 })
 

@@ -151,7 +151,7 @@ export class Upload extends UploadFacts implements PartialUpload {
       finish: () => this.#work(() => this.#finish()),
       discard: async () => {
         this.forget()
-        if (!this.isComplete) await this.end(gone())
+        await this.end(gone())
       },
       release: () => turn.release(),
     }
