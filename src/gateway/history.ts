@@ -21,7 +21,7 @@ import { found, HttpError } from '../http/http-error.ts'
 import { parseJson } from '../http/json-body.ts'
 import { readBytes, skipBody } from '../http/read-body.ts'
 import { encodedJson, json, type Reply } from '../http/reply.ts'
-import { encodeWithText, preparedBytes } from '../lib/long-text.ts'
+import { encodeWithText, preparedBytes, withChanges } from '../lib/long-text.ts'
 import { Semaphore } from '../lib/semaphore.ts'
 import { Shares } from '../lib/shares.ts'
 import type { Device } from '../ports/device-registry.ts'
@@ -65,7 +65,7 @@ export function getRecord(deps: HandlerDeps): Handler<Device, ProfileParams> {
     const bytes = kept?.bytes
     const waiting = bytes && staging.staged(deviceId, bytes.dataName)?.blob.digests.sha256
     if (kept === undefined || waiting !== bytes?.contentHash) throw new HttpError('NOT_FOUND')
-    return heldJson(call, { ...kept.record, hash: id.hash })
+    return heldJson(call, withChanges(kept.record, { hash: id.hash }))
   }
 }
 
@@ -211,7 +211,7 @@ export function queryHistory(deps: HandlerDeps): Handler<Device> {
 }
 
 async function readFields(call: Call, maxBody: number): Promise<Fields> {
-  const picker = new FieldPicker<string>(HISTORY_FILTER_FIELDS)
+  const picker = new FieldPicker(HISTORY_FILTER_FIELDS)
   if (isMultipart(call.request)) {
     // Files mean nothing here.
     const limits = { maxBody, maxFileBytes: maxBody, maxMetadataBytes: maxBody }

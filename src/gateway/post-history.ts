@@ -13,7 +13,7 @@ import { declaredLength, readBytes, tooLarge } from '../http/read-body.ts'
 import type { Call, Handler } from '../http/call.ts'
 import { json, type Reply } from '../http/reply.ts'
 import type { Clock } from '../lib/clock.ts'
-import { prepareText } from '../lib/long-text.ts'
+import { lengthOf, prepareText, withChanges } from '../lib/long-text.ts'
 import { Lru } from '../lib/lru.ts'
 import type { Device, Login } from '../ports/device-registry.ts'
 import type { AppliedItem, InboundItem } from '../ports/inbound-pipeline.ts'
@@ -32,6 +32,7 @@ import {
   encodeRecord,
   HISTORY_FORM_FIELDS,
   type HistoryForm,
+  type HistoryRecord,
   type Moment,
   type RecordSubject,
 } from './wire/history.ts'
@@ -192,16 +193,17 @@ async function keep(
 ): Promise<Reply> {
   const { id: deviceId, passwordHash } = call.principal
   const { form, file } = received
-  const { hash, state } = form
+  const { hash, state, utf8 } = form
   const { createTime, lastAccessed = createTime } = state
-  const record = encodeRecord(describe(received, lastAccessed ?? clock.now()), hash, state)
+  const described = describe(received, lastAccessed ?? clock.now())
+  const long = { text: described.text }
+  let record: HistoryRecord
   let reply: Reply
   try {
-    // The JSON is there for as long as what it was made of: only the answer needs it.
-    const answer = { ...record }
     // As long as the text of an item may be, with its quotes.
-    if (!(await prepareText(answer, maxMetadataBytes + 2))) throw tooLarge(maxMetadataBytes)
-    reply = heldJson(call, answer)
+    if (!(await prepareText(long, maxMetadataBytes + 2, utf8))) throw tooLarge(maxMetadataBytes)
+    record = withChanges(encodeRecord(described, hash, state, lengthOf(long)), long)
+    reply = heldJson(call, record)
   } catch (error) {
     await file?.upload.discard()
     throw error
@@ -221,7 +223,7 @@ function toInbound(
   { form, file }: ReceivedForm,
   { id: deviceId, passwordHash }: Device,
 ): InboundItem {
-  const { type, text, dataName, hash, hasData } = form
+  const { type, text, utf8, dataName, hash, hasData } = form
   const origin = { kind: 'device', deviceId, passwordHash } as const
   const description = { origin, type, text, hash } as const
   if (file !== undefined) {
@@ -229,15 +231,14 @@ function toInbound(
     return { ...description, dataName: file.dataName, bytes }
   }
   // As with a document.
-  const isInline = type === 'Text' && !hasData
-  const kind = isInline ? 'none' : 'staged'
-  return { ...description, dataName: isInline ? '' : dataName, bytes: { kind } }
+  if (type !== 'Text' || hasData) return { ...description, dataName, bytes: { kind: 'staged' } }
+  return { ...description, dataName: '', bytes: utf8 ? { kind: 'utf8', utf8 } : { kind: 'none' } }
 }
 
 /** Describes an item that is not here, as its client did. */
 function describe({ form, file }: ReceivedForm, activatedAt: number): RecordSubject {
   const { type, text, dataName, size } = form
-  if (type === 'Text') return { type, text, size: Buffer.byteLength(text), activatedAt }
+  if (type === 'Text') return { type, text, size: 0, activatedAt }
   const name = file?.dataName ?? dataName
   const bytes = file?.upload.blob.size ?? size ?? 0
   return { type, text: text === '' ? name : text, size: bytes, activatedAt }
@@ -275,7 +276,7 @@ interface FilePart {
  *   {DomainError} as `StagingArea.receive`. Nothing is left of its bytes then.
  */
 async function receiveHistoryForm(call: Call<Device>, deps: HandlerDeps): Promise<ReceivedForm> {
-  const fields = new FieldPicker<string>(HISTORY_FORM_FIELDS)
+  const fields = new FieldPicker(HISTORY_FORM_FIELDS)
   if (!isMultipart(call.request)) {
     await readUrlencoded(await readBytes(call, deps.maxMetadataBytes), fields)
     return { form: decodeHistoryForm(fields.fields), file: undefined }

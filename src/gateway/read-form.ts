@@ -43,7 +43,7 @@ export function isDataPart({ name }: Pick<Part, 'name'>): boolean {
  */
 export async function readMultipartForm(
   call: BodyCall,
-  fields: FieldPicker<string>,
+  fields: FieldPicker,
   { maxBody, maxFileBytes, maxMetadataBytes }: FormLimits,
   takeFile: (part: Part, bytes: () => number) => Promise<void>,
 ): Promise<void> {
@@ -70,7 +70,7 @@ export async function readMultipartForm(
     } else if (fields.wants(part.name)) {
       const hold = (count: number): void => call.holdBytes(count, most)
       const field = { ...part, bytes: held(part.bytes, hold, takeTurn) }
-      fields.add(part.name, await readTextOf(field, maxMetadataBytes))
+      fields.add(part.name, await readTextOf(field, most))
     }
   }
   if (isLong) await call.waitForMemory(true)

@@ -9,6 +9,7 @@
 
 import { MAX_NAME_TEXT_BYTES } from '../core/limits.ts'
 import { cutText, type ProfileId } from '../core/item.ts'
+import { lengthOf, startOf, withChanges } from '../lib/long-text.ts'
 import { Shares } from '../lib/shares.ts'
 import type { KeptBytes } from '../ports/inbound-pipeline.ts'
 import type { HistoryRecord } from './wire/history.ts'
@@ -84,13 +85,14 @@ export class RememberedRecords {
 
 function cut<Kept extends KeptRecord>(kept: Kept): Kept {
   const { record } = kept
-  return { ...kept, record: { ...record, text: cutText(record.text, MAX_NAME_TEXT_BYTES) } }
+  const text = cutText(startOf(record), MAX_NAME_TEXT_BYTES)
+  return { ...kept, record: withChanges(record, { text }) }
 }
 
 function keyOf(deviceId: string, { type, hash }: ProfileId): string {
   return JSON.stringify([deviceId, type, hash.toLowerCase()])
 }
 
-function sizeOf({ record: { text, hash } }: KeptRecord): number {
-  return text.length + 2 * hash.length + RECORD_CHARACTERS
+function sizeOf({ record }: KeptRecord): number {
+  return lengthOf(record) + 2 * record.hash.length + RECORD_CHARACTERS
 }

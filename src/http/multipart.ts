@@ -11,7 +11,7 @@ import { HttpError, type HttpErrorCode } from './http-error.ts'
 import { parseBoundary } from './field-values.ts'
 import { MultipartParser } from './multipart-parser.ts'
 import type { PartHeader } from './part-header.ts'
-import { decodeField } from './urlencoded.ts'
+import { decodeField, type FieldText } from './urlencoded.ts'
 
 /** One part of a form. */
 export interface Part extends PartHeader {
@@ -69,8 +69,8 @@ export function readMultipart(
 export async function readTextOf(
   { bytes }: Pick<Part, 'bytes'>,
   maxBytes: number,
-): Promise<string> {
-  const text = new GrowingBuffer()
+): Promise<FieldText> {
+  const text = new GrowingBuffer(undefined, maxBytes)
   for await (const chunk of bytes) {
     if (text.filled.length + chunk.length > maxBytes) throw tooLarge('FIELD_TOO_LARGE', maxBytes)
     text.append(chunk)

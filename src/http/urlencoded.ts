@@ -6,7 +6,9 @@
  * @module
  */
 
+import { isUtf8 } from 'node:buffer'
 import { setImmediate as turn } from 'node:timers/promises'
+import { decodeLatin1, decodeUtf8 } from '../lib/utf8.ts'
 import { badBody } from './http-error.ts'
 
 /** Pairs of a form, empty ones included. Those of clients have a dozen. */
@@ -27,14 +29,15 @@ export interface PairVisitor {
   readonly longestName: number
   /** Whether the value of this name, in ASCII, is wanted. */
   wants(name: string): boolean
-  add(name: string, value: string): void
+  add(name: string, value: FieldText): void
 }
 
 /**
  * Shows `visitor` the pairs of a form, in their order. Others have their turn between two pieces of
  * long values.
  *
- * @param pieceBytes Bytes of values that are decoded in one go; 3 or more.
+ * @param body Handed over: it is decoded in its place.
+ * @param pieceBytes Bytes of values that are decoded in one go.
  * @throws {HttpError} `BAD_BODY` when a value that is wanted is not UTF-8, or there are more than
  *   1,000 pairs.
  */
@@ -53,7 +56,7 @@ export async function readUrlencoded(
     const equals = body.subarray(start, Math.min(end, start + longest + 1)).indexOf(EQUALS)
     const nameEnd = equals === -1 ? end : start + equals
     if (nameEnd > start && nameEnd - start <= longest) {
-      const name = unescapeText(body.subarray(start, nameEnd)).toString('latin1')
+      const name = decodeLatin1(await unescapeInPlace(body.subarray(start, nameEnd), longest))
       if (visitor.wants(name)) {
         const value = body.subarray(nameEnd + 1, end)
         sinceTurn += value.length
@@ -61,74 +64,40 @@ export async function readUrlencoded(
           await turn()
           sinceTurn = value.length % pieceBytes
         }
-        visitor.add(name, await decodePieces(unescapedPieces(value, pieceBytes)))
+        visitor.add(name, decodeField(await unescapeInPlace(value, pieceBytes)))
       }
     }
     start = end + 1
   }
 }
 
-/**
- * The text of a field. Others have their turn between two pieces of a long one.
- *
- * @throws {HttpError} `BAD_BODY` when it is not UTF-8.
- */
-export function decodeField(bytes: Uint8Array): Promise<string> {
-  return decodePieces(piecesOf(bytes))
+/** The text of a field; a long one is the bytes that it came in, which are UTF-8. */
+export type FieldText = string | Uint8Array
+
+/** @throws {HttpError} `BAD_BODY` when it is not UTF-8. */
+export function decodeField(utf8: Uint8Array): FieldText {
+  if (!isUtf8(utf8)) throw badBody('a field is not UTF-8')
+  return utf8.length > PIECE_BYTES ? utf8 : decodeUtf8(utf8)
 }
 
-async function decodePieces(pieces: Iterable<Uint8Array>): Promise<string> {
-  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-  let text = ''
-  try {
-    for (const piece of pieces) {
-      if (text !== '') await turn()
-      text += decoder.decode(piece, { stream: true })
-    }
-    return text + decoder.decode()
-  } catch {
-    // A TypeError that knows nothing but this.
-    throw badBody('a field is not UTF-8')
-  }
-}
-
-function* piecesOf(bytes: Uint8Array): Generator<Uint8Array, void> {
-  for (let start = 0; start < bytes.length; start += PIECE_BYTES) {
-    yield bytes.subarray(start, start + PIECE_BYTES)
-  }
-}
-
-/** No escape is cut. */
-function* unescapedPieces(encoded: Uint8Array, pieceBytes: number): Generator<Uint8Array, void> {
-  for (let start = 0; start < encoded.length; ) {
-    let end = start + pieceBytes
-    const percent = end < encoded.length ? encoded.subarray(end - 2, end).indexOf(PERCENT) : -1
-    if (percent !== -1) end += percent - 2
-    yield unescapeText(encoded.subarray(start, end))
-    start = end
-  }
-}
-
-function unescapeText(encoded: Uint8Array): Buffer {
-  const bytes = Buffer.from(encoded)
-  return bytes.subarray(0, unescapeInPlace(bytes))
-}
-
-/** @returns How many bytes are left. */
-function unescapeInPlace(bytes: Uint8Array): number {
-  let end = 0
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at] ?? 0
-    const high = byte === PERCENT ? hexValue(bytes[at + 1]) : -1
-    const low = high === -1 ? -1 : hexValue(bytes[at + 2])
-    if (low === -1) {
-      bytes[end++] = byte === PLUS ? SPACE : byte
-    } else {
-      bytes[end++] = high * 16 + low
-      at += 2
+/** Unescapes bytes in their place. */
+async function unescapeInPlace(bytes: Uint8Array, pieceBytes: number): Promise<Uint8Array> {
+  let length = 0
+  for (let at = 0; at < bytes.length; ) {
+    if (at > 0) await turn()
+    for (const end = Math.min(at + pieceBytes, bytes.length); at < end; at++) {
+      const byte = bytes[at] ?? 0
+      const high = byte === PERCENT ? hexValue(bytes[at + 1]) : -1
+      const low = high === -1 ? -1 : hexValue(bytes[at + 2])
+      if (low === -1) {
+        bytes[length++] = byte === PLUS ? SPACE : byte
+      } else {
+        bytes[length++] = high * 16 + low
+        at += 2
+      }
     }
   }
-  return end
+  return bytes.subarray(0, length)
 }
 
 /** @returns -1 for anything but a hex digit. */

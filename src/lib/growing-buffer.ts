@@ -7,9 +7,15 @@ const FIRST_BYTES: number = 64 * 1024
 export class GrowingBuffer {
   #buffer: Uint8Array
   #size = 0
+  readonly #most: number
 
-  /** @param firstBytes Memory that is taken at once. */
-  constructor(firstBytes: number = FIRST_BYTES) {
+  /**
+   * @param firstBytes Memory that is taken at once.
+   * @param most Bytes that there may be, which are taken when the first do not suffice: it is no
+   *   memory before something is written to it.
+   */
+  constructor(firstBytes: number = FIRST_BYTES, most: number = 0) {
+    this.#most = most
     this.#buffer = new Uint8Array(firstBytes)
   }
 
@@ -22,7 +28,7 @@ export class GrowingBuffer {
   append(chunk: Uint8Array): void {
     const size = this.#size + chunk.length
     if (size > this.#buffer.length) {
-      const larger = new Uint8Array(2 * size)
+      const larger = new Uint8Array(Math.max(2 * size, this.#most))
       larger.set(this.filled)
       this.#buffer = larger
     }

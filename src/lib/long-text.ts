@@ -12,7 +12,7 @@ export interface Pieces {
   readonly pieces: readonly Uint8Array[]
   /** Bytes of all pieces. */
   readonly length: number
-  /** No others have them, and who has them has counted them. */
+  /** Each answer that has them has counted them. */
   readonly isOwn?: true
 }
 
@@ -82,14 +82,19 @@ export function encodeWithText<Subject extends WithText>(
   subject: Subject,
   encode: (subject: Subject, textLength: number) => string,
 ): string | Pieces {
-  const length = texts.get(subject)?.length ?? subject.text.length
+  const length = lengthOf(subject)
   if (length <= LONG_TEXT) return encode(subject, length)
   const { json } = texts.get(subject) ?? encodeNow(subject)
   const parts = encode(withChanges(subject, { text: PLACE }), length).split(PLACE)
   return pieced(parts.flatMap((part) => [json, encoder.encode(part)]).slice(1))
 }
 
-/** A copy with other members, for which a long text is not decoded. */
+/** Units of UTF-16 of the text of a subject. */
+export function lengthOf(subject: WithText): number {
+  return texts.get(subject)?.length ?? subject.text.length
+}
+
+/** A copy with other members, for which no long text is decoded, theirs included. */
 export function withChanges<Subject extends WithText, Changes extends object>(
   subject: Subject,
   changes: Changes,
@@ -100,8 +105,8 @@ export function withChanges<Subject extends WithText, Changes extends object>(
   }
   // It has the members of both.
   const copy = Object.defineProperties({}, members) as Subject & Changes
-  const text = texts.get(subject)
-  if (text !== undefined && !('text' in changes)) texts.set(copy, text)
+  const text = texts.get('text' in changes ? (changes as WithText) : subject)
+  if (text !== undefined) texts.set(copy, text)
   return copy
 }
 
@@ -116,12 +121,17 @@ export function preparedBytes(subject: WithText): number | undefined {
  * string of a long text is not needed after that: it is made again for whoever reads it.
  *
  * @param most Bytes of the JSON of the text, with its quotes.
+ * @param utf8 The text where it came as bytes, as to {@link withText}.
  * @returns Whether it has no more; otherwise the work was given up.
  */
-export async function prepareText(subject: WithText, most: number = Infinity): Promise<boolean> {
+export async function prepareText(
+  subject: WithText,
+  most: number = Infinity,
+  utf8?: Uint8Array,
+): Promise<boolean> {
   const known = preparedBytes(subject)
   if (known !== undefined) return known <= most
-  const utf8 = encoder.encode(subject.text)
+  utf8 ??= encoder.encode(subject.text)
   const length = await measureText(utf8, most - 2)
   if (length !== undefined && length.length > LONG_TEXT) await keepText(subject, utf8, length)
   return length !== undefined

@@ -20,7 +20,7 @@ export type Origin =
  */
 export type InboundBytes =
   | { readonly kind: 'none' }
-  /** Those of a long Text, whose `text` is empty. They are handed over. */
+  /** Those of a long Text, of which `text` is the beginning. They are handed over. */
   | { readonly kind: 'utf8'; readonly utf8: Uint8Array<ArrayBuffer> }
   | {
       readonly kind: 'staged'

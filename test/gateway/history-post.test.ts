@@ -326,6 +326,78 @@ describe('POST /api/history', () => {
     })
   })
 
+  describe('with a text of megabytes', () => {
+    // As many bytes as are kept as they come, and few enough characters to be remembered.
+    const TEXT = `${'写"\\\t\0🙂'.repeat(140_000)}The End`
+    const FIELDS = { type: 'Text', text: TEXT, hash: sha256(TEXT).toUpperCase() }
+
+    for (const [kind, encode] of [
+      ['an urlencoded form', urlencoded],
+      ['a multipart form', (one: Fields, headers?: Fields) => form(Object.entries(one), headers)],
+    ] as const) {
+      /** A difference of megabytes is nothing to print. */
+      const isWhole = ({ text, size = TEXT.length }: Record<string, unknown>) =>
+        text === TEXT && size === TEXT.length
+
+      it(`makes all of it current, in ${kind}`, async (t) => {
+        const { phone, storage } = await serveGateway(t)
+        assert.ok(isWhole(await post(phone, encode({ ...FIELDS, hash: 'own' }))))
+        for (const hash of ['own', FIELDS.hash, FIELDS.hash.toLowerCase()]) {
+          assert.ok(isWhole(await readObject(await phone.fetch(`/api/history/Text-${hash}`))))
+        }
+        const { text, contentId } = await phone.document()
+        assert.ok(text === TEXT)
+        await phone.pushText(TEXT)
+        assert.equal((await phone.document())['contentId'], contentId)
+        for (const [searchText, found] of [
+          ['写"\\\tTHE e', 0],
+          ['\0🙂THE e', 1],
+        ] as const) {
+          const init = urlencoded({ searchText })
+          const records: unknown = await (await phone.fetch('/api/history/query', init)).json()
+          assert.ok(Array.isArray(records) && records.length === found)
+          assert.ok(records.every(isWhole))
+        }
+        const { latest } = await storage.restart()
+        assert.ok(latest.current?.item.text === TEXT)
+      })
+
+      it(`keeps all of it for the document that may follow, in ${kind}`, async (t) => {
+        const { phone } = await serveGateway(t)
+        assert.ok(isWhole(await post(phone, encode(FIELDS, REFERENCE))))
+        const { hash } = FIELDS
+        const kept = await phone.fetch(`/api/history/Text-${hash}`, { headers: REFERENCE })
+        assert.ok(isWhole(await readObject(kept)))
+        const document = { type: 'Text', text: '写…', hash, hasData: true, dataName: 'a.txt' }
+        const init = put(JSON.stringify(document), REFERENCE)
+        assert.equal((await phone.fetch('/SyncClipboard.json', init)).status, 200)
+        assert.ok((await phone.document())['text'] === TEXT)
+      })
+
+      it(`takes none of it for that of a file, in ${kind}`, async (t) => {
+        const { phone } = await serveGateway(t)
+        await phone.pushFile('File', 'a.bin', Buffer.from('bytes'))
+        const hash = sha256('bytes')
+        const record = await post(phone, encode({ ...FIELDS, type: 'File', hash, hasData: 'true' }))
+        assert.deepEqual([record['text'], record['type']], ['a.bin', 'File'])
+        const kept = await post(phone, encode({ ...FIELDS, type: 'File' }, REFERENCE))
+        assert.deepEqual([kept['text'] === TEXT, kept['size']], [true, 0])
+      })
+    }
+
+    it('is refused where its JSON is too long, or it is no text', async (t) => {
+      const { phone } = await serveGateway(t, { maxMetadataBytes: 2 * MIB })
+      for (const headers of [{}, REFERENCE]) {
+        const init = form(Object.entries(FIELDS), headers)
+        assert.deepEqual((await refusal(phone, init))[0], 413)
+        const type = { ...headers, 'content-type': 'application/x-www-form-urlencoded' }
+        const body = `type=Text&hash=ab&text=${'x'.repeat(MIB)}%ff`
+        const bad = { method: 'POST', headers: type, body }
+        assert.deepEqual(await refusal(phone, bad), [400, 'BAD_BODY'])
+      }
+    })
+  })
+
   it('is told back shortly where its text is not the item', async (t) => {
     const { phone } = await serveGateway(t)
     // The upload is empty, and an empty text is none.

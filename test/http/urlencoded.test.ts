@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict'
+import { isAscii, isUtf8 } from 'node:buffer'
 import { describe, it } from 'node:test'
-import { readUrlencoded } from '../../src/http/urlencoded.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { MIB } from '../../src/core/limits.ts'
+import { type FieldText, readUrlencoded } from '../../src/http/urlencoded.ts'
+import { hasCode } from '../../src/lib/system-error.ts'
 import fc, { forAllAsync } from '../support/property.ts'
 import { turnsDuring } from '../support/turns-during.ts'
 
 const NAMES = ['type', 'text', 'dataName']
 
-/** The pairs of these names in a form. */
+/** The pairs of these names in a form, with strings in the place of bytes. */
 async function read(
   body: string | Uint8Array,
   pieceLength?: number,
@@ -15,10 +19,19 @@ async function read(
   const visitor = {
     longestName: 8,
     wants: (name: string) => NAMES.includes(name),
-    add: (name: string, value: string) => pairs.push([name, value]),
+    add: (name: string, value: FieldText) => pairs.push([name, Buffer.from(value).toString()]),
   }
   await readUrlencoded(Buffer.from(body), visitor, pieceLength)
   return pairs
+}
+
+/** What the escapes of a value stand for, one after the other. */
+function unescaped(value: Uint8Array): Buffer {
+  const text = Buffer.from(value).toString('latin1').replaceAll('+', ' ')
+  const bytes = text.replaceAll(/%([0-9a-f]{2})/gi, (_, hex) =>
+    String.fromCharCode(parseInt(hex, 16)),
+  )
+  return Buffer.from(bytes, 'latin1')
 }
 
 describe('an urlencoded form', () => {
@@ -76,7 +89,7 @@ describe('an urlencoded form', () => {
   it('is read as URLSearchParams reads it, whatever pieces it is decoded in', async () => {
     const name = fc.oneof(fc.constantFrom(...NAMES), fc.string({ unit: 'grapheme' }))
     const pairs = fc.array(fc.tuple(name, fc.string({ unit: 'grapheme' })))
-    const pieceLength = fc.integer({ min: 3, max: 9 })
+    const pieceLength = fc.integer({ min: 1, max: 9 })
     await forAllAsync(pairs, pieceLength, async (written, length) => {
       const known = written.filter(([key]) => NAMES.includes(key))
       assert.deepEqual(await read(new URLSearchParams(written).toString(), length), known)
@@ -86,6 +99,68 @@ describe('an urlencoded form', () => {
       const known = [...new URLSearchParams(some.join(''))].filter(([key]) => NAMES.includes(key))
       assert.deepEqual(await read(some.join(''), length), known)
     })
+  })
+
+  it('is UTF-8 byte for byte, or refused, whatever bytes it has and however long it is', async () => {
+    const units = [
+      '\0',
+      '%00',
+      '+',
+      '%',
+      '%4',
+      '%zz',
+      '%ef%bb%bf',
+      '\ufeff',
+      '写',
+      '🙂',
+      '%f0%9f%99%82',
+    ]
+    const bad = ['%ff', '%c3', '%ed%a0%bd', '%c0%af', '%f5', '%e5%86', '%ed%b8%80']
+    const unit = fc.oneof(
+      { arbitrary: fc.constantFrom(...units).map((text) => Buffer.from(text)), weight: 9 },
+      { arbitrary: fc.constantFrom(...bad).map((text) => Buffer.from(text)), weight: 1 },
+      {
+        arbitrary: fc.uint8Array({ maxLength: 2 }).filter((some) => !some.includes(0x26)),
+        weight: 1,
+      },
+    )
+    const before = fc.constantFrom(0, MIB - 4, MIB)
+    await forAllAsync(
+      before,
+      fc.array(unit),
+      fc.integer({ min: 1, max: 9 }),
+      async (fill, some, length) => {
+        const body = Buffer.concat([Buffer.from('text='), Buffer.alloc(fill, 'x'), ...some])
+        const pieceLength = fill === 0 ? length : undefined
+        const result = await read(body, pieceLength).catch((error: unknown) => {
+          assert.ok(hasCode(error, 'BAD_BODY'))
+        })
+        const bytes = unescaped(body.subarray(5))
+        const wanted = isUtf8(bytes) ? [['text', bytes.toString()]] : undefined
+        // A difference of a megabyte is nothing to print.
+        assert.ok(isDeepStrictEqual(result, wanted), `${Buffer.concat(some).toString('latin1')}`)
+        if (wanted && isAscii(body))
+          assert.ok(new URLSearchParams(body.toString()).get('text') === wanted[0]?.[1])
+      },
+    )
+  })
+
+  it('has values of more than a megabyte as they came, and others as text', async () => {
+    for (const [written, isText] of [
+      ['a'.repeat(MIB), true],
+      ['%41'.repeat(MIB), true],
+      ['a'.repeat(MIB + 1), false],
+    ] as const) {
+      const values: FieldText[] = []
+      const body = Buffer.from(`text=${written}&other=1`)
+      const add = (_: string, text: FieldText) => values.push(text)
+      await readUrlencoded(body, { longestName: 8, wants: (name) => name === 'text', add })
+      const [value = ''] = values
+      assert.equal(typeof value === 'string', isText)
+      assert.equal(value.length, isText ? MIB : MIB + 1)
+      const isPart = value instanceof Uint8Array && value.buffer === body.buffer
+      assert.equal(isPart, !isText, 'it is not copied')
+    }
   })
 
   it('lets others have their turn while a long value is decoded', async () => {

@@ -15,7 +15,7 @@ import { pickFields, fieldOf, isBytes, toDataName, toItemType } from './fields.t
 export interface ClipboardDocument {
   readonly type: ItemType
   readonly text: string
-  /** A long Text; `text` is empty then. */
+  /** A long Text, of which `text` is the beginning. */
   readonly utf8?: Uint8Array<ArrayBuffer>
   readonly hasData: boolean
   /** Empty, or a valid data name. */
@@ -93,9 +93,9 @@ export function decodeDocument(body: unknown, dialect: Dialect): ClipboardDocume
   const dataName = toDataName(fieldOf(fields, 'dataName', 'string', oldName))
   const long = type === 'Text' ? (fields.get('text') ?? fields.get('clipboard')) : undefined
   const utf8 = isBytes(long) ? long : undefined
-  const clipboard = utf8 ? '' : fieldOf(fields, 'clipboard', 'string', '')
+  const clipboard = fieldOf(fields, 'clipboard', 'string', '')
   const isOldHash = type !== 'Text' && isHash(clipboard)
-  const text = utf8 ? '' : fieldOf(fields, 'text', 'string', isOldHash ? '' : clipboard)
+  const text = fieldOf(fields, 'text', 'string', isOldHash ? '' : clipboard)
   const mediaType = fieldOf(fields, 'mediaType', 'string', undefined)
   const isOfBatch = BATCH.some((name) => fields.has(name))
   const batch = isOfBatch ? readBatch(fields.get('batch'), fields.get('members')) : undefined

@@ -8,17 +8,19 @@
  */
 
 import { isDataName, ITEM_TYPES, type ItemType, parseItemType } from '../../core/item.ts'
+import { KIB } from '../../core/limits.ts'
 import { badBody, HttpError } from '../../http/http-error.ts'
+import { endOfPiece } from '../../lib/long-text.ts'
 
 /** Fields under their lower-case names. */
-export type Fields<Value = unknown> = ReadonlyMap<string, Value>
+export type Fields = ReadonlyMap<string, unknown>
 
 /** Keeps the wanted ones of the fields that it is shown. */
-export class FieldPicker<Value> {
+export class FieldPicker {
   readonly longestName: number
   readonly #spellings: ReadonlyMap<string, string>
   readonly #settled = new Set<string>()
-  readonly #fields = new Map<string, Value>()
+  readonly #fields = new Map<string, unknown>()
 
   /** @param names In camelCase. */
   constructor(names: readonly string[]) {
@@ -26,7 +28,7 @@ export class FieldPicker<Value> {
     this.longestName = Math.max(...names.map((name) => name.length))
   }
 
-  get fields(): Fields<Value> {
+  get fields(): Fields {
     return this.#fields
   }
 
@@ -35,7 +37,7 @@ export class FieldPicker<Value> {
     return name.length <= this.longestName && this.#spellings.has(name.toLowerCase())
   }
 
-  add(name: string, value: Value): void {
+  add(name: string, value: unknown): void {
     const key = name.toLowerCase()
     if (name === this.#spellings.get(key)) this.#settled.add(key)
     else if (this.#settled.has(key)) return
@@ -58,7 +60,7 @@ export function pickFields(body: unknown, names: readonly string[]): Fields {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw badBody('expected a JSON object')
   }
-  const picker = new FieldPicker<unknown>(names)
+  const picker = new FieldPicker(names)
   // Keys first: a hostile body has hundreds of thousands, whose values nobody needs.
   for (const key of Object.keys(body)) {
     if (!picker.wants(key)) continue
@@ -68,13 +70,16 @@ export function pickFields(body: unknown, names: readonly string[]): Fields {
   return picker.fields
 }
 
+/** Longer than any name, and than the text that stays with a file. */
+const START_BYTES: number = 64 * KIB
+
 /** Whether it is a text that was too long to be made a string: its bytes in UTF-8. */
 export function isBytes(value: unknown): value is Uint8Array<ArrayBuffer> {
   return value instanceof Uint8Array
 }
 
 /**
- * One field, or `fallback` when it is absent.
+ * One field, or `fallback` when it is absent. Of a text that is bytes, the beginning.
  *
  * @throws {HttpError} `BAD_BODY`, naming the field, when it is of another JSON type.
  */
@@ -86,8 +91,10 @@ export function fieldOf<Kind extends keyof FieldKinds, Fallback>(
 ): FieldKinds[Kind] | Fallback {
   const value = fields.get(name.toLowerCase())
   if (value === undefined) return fallback
-  // A long text.
-  if (kind === 'string' && isBytes(value)) return String(Buffer.from(value)) as FieldKinds[Kind]
+  if (kind === 'string' && isBytes(value)) {
+    const start = value.subarray(0, endOfPiece(value, 0, START_BYTES))
+    return String(Buffer.from(start)) as FieldKinds[Kind]
+  }
   if (typeof value !== kind) {
     throw badBody(`"${name}" must be a ${kind}`)
   }

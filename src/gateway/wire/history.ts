@@ -16,7 +16,7 @@ import { MIB } from '../../core/limits.ts'
 import { badBody } from '../../http/http-error.ts'
 import { textOf } from '../../lib/long-text.ts'
 import { containsWord, containsWordIn } from '../../lib/search-text.ts'
-import { toDataName, toItemType, type Fields } from './fields.ts'
+import { fieldOf, isBytes, toDataName, toItemType, type Fields } from './fields.ts'
 
 /** A record as clients read it. */
 export interface HistoryRecord {
@@ -102,6 +102,8 @@ export interface HistoryForm {
   /** A hint, not empty. */
   readonly hash: string
   readonly text: string
+  /** A long text, of which `text` is the beginning. */
+  readonly utf8?: Uint8Array<ArrayBuffer>
   /** Empty, or a valid data name. */
   readonly dataName: string
   readonly hasData: boolean
@@ -135,8 +137,9 @@ export const HISTORY_FORM_FIELDS: readonly string[] = [
  *
  * @throws {HttpError} `BAD_BODY` naming the field that is missing or is none; `BAD_NAME`.
  */
-export function decodeHistoryForm(fields: Fields<string>): HistoryForm {
-  const field = (name: string): string => fields.get(name.toLowerCase()) ?? ''
+export function decodeHistoryForm(fields: Fields): HistoryForm {
+  const field = (name: string): string => fieldOf(fields, name, 'string', '')
+  const long = fields.get('text')
   const type = toItemType(field('type'))
   const hash = field('hash')
   const [lastAccessed, createTime, lastModified] = [
@@ -151,6 +154,7 @@ export function decodeHistoryForm(fields: Fields<string>): HistoryForm {
     type,
     hash,
     text: field('text'),
+    ...(isBytes(long) ? { utf8: long } : {}),
     dataName: toDataName(field('dataName')),
     hasData: parseBoolean(field('hasData')) ?? false,
     size: parseInteger(field('size')),

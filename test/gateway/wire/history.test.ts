@@ -13,10 +13,11 @@ import {
   parseMoment,
   parseTime,
 } from '../../../src/gateway/wire/history.ts'
+import type { FieldText } from '../../../src/http/urlencoded.ts'
 import fc, { forAll, forAllAsync } from '../../support/property.ts'
 
-function decode(pairs: readonly (readonly [string, string])[]): HistoryForm {
-  const picker = new FieldPicker<string>(HISTORY_FORM_FIELDS)
+function decode(pairs: readonly (readonly [string, FieldText])[]): HistoryForm {
+  const picker = new FieldPicker(HISTORY_FORM_FIELDS)
   for (const [name, value] of pairs) if (picker.wants(name)) picker.add(name, value)
   return decodeHistoryForm(picker.fields)
 }
@@ -86,6 +87,17 @@ describe('a history form', () => {
   it('refuses a data name that is a path', () => {
     for (const name of ['..', 'a/b', 'a\\b', 'a\0', 'a\nb', 'x'.repeat(256)]) {
       assert.throws(() => decode([...NEEDED, ['dataName', name]]), { code: 'BAD_NAME' })
+    }
+  })
+
+  it('has a long text as bytes and its beginning, and nothing else as long', () => {
+    const long = Buffer.from('é'.repeat(2 ** 20))
+    const { text, utf8 } = decode([...NEEDED, ['text', long]])
+    assert.ok(text.length > 4096 && text.length < 100_000 && /^é+$/.test(text))
+    assert.equal(utf8, long)
+    assert.throws(() => decode([...NEEDED, ['dataName', long]]), { code: 'BAD_NAME' })
+    for (const name of ['hash', 'type']) {
+      assert.throws(() => decode([...NEEDED, [name, long]]), { code: 'BAD_BODY' })
     }
   })
 
