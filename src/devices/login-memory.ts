@@ -19,7 +19,7 @@ export const LOGIN_BYTES: number = 74 * MIB
 export const UPLOAD_BYTES: number = 32 * MIB
 
 /** With this limit a login and the longest texts have room at the same time. */
-export const EASY_BYTES: number = 384 * MIB
+export const EASY_BYTES: number = 256 * MIB
 
 /** Below this limit a login takes all that an idle program leaves. */
 const LEAST_BYTES: number = 96 * MIB
@@ -68,7 +68,7 @@ export function warnOfShortMemory(): string | undefined {
   )
   return (
     `Logins need ${needed} of memory, and ${left} are left of the limit of ${limit}: they are ` +
-    'refused; raise the limit to 112 MiB at least, 320 for the longest texts'
+    'refused; raise the limit to 112 MiB at least, 160 for the longest texts'
   )
 }
 
