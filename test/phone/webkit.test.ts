@@ -10,6 +10,7 @@ import { onlyAtNight } from '../support/night.ts'
 import { ownerOf } from '../support/owner.ts'
 import { temporaryFile, temporaryFolder } from '../support/temporary-folder.ts'
 import { unzip } from '../support/unzip.ts'
+import { untilIn } from '../support/until-in.ts'
 import { hashOfFile, pushFilm, sendThroughBreaks, type Wired } from './support/film.ts'
 import { openWebKit, type WebKit, type WebKitOptions } from './support/webkit.ts'
 import { layWire } from './support/wire.ts'
@@ -66,12 +67,12 @@ async function save(page: WebKit, name: string, size: number): Promise<string> {
   await page.shows(name)
   await page.tap('Save')
   const path = join(page.home, name)
-  const written = (): Promise<number> =>
+  await untilIn(page.home, () =>
     stat(path).then(
-      (it) => it.size,
-      () => 0,
-    )
-  while ((await written()) < size);
+      (it) => it.size >= size,
+      () => false,
+    ),
+  )
   return hashOfFile(path)
 }
 

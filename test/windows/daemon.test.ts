@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
-import { watch } from 'node:fs'
 import { readdir, readFile, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
@@ -10,6 +8,7 @@ import { buildProgram } from '../faults/support/built-program.ts'
 import { withoutUsual } from '../support/daemon-process.ts'
 import { isNight } from '../support/night.ts'
 import { createPhone } from '../support/phone.ts'
+import { untilIn } from '../support/until-in.ts'
 import { needsWine, VERSIONS, WindowsMachine } from './support/wine.ts'
 import { sha256 } from '../support/hashes.ts'
 
@@ -104,10 +103,8 @@ for (const version of isNight ? VERSIONS : (['20'] as const)) {
       await phone.pushText('before')
       const item = join(node.folder, 'item.json')
       const short = await hold(t, item)
-      const watcher = watch(node.folder)
       const pushing = phone.pushText('pushed')
-      while (!(await temporaries(node.folder)).length) await once(watcher, 'change')
-      watcher.close()
+      await untilIn(node.folder, async () => (await temporaries(node.folder)).length > 0)
       await short.release()
       await pushing
       assert.equal((await phone.document())['text'], 'pushed')

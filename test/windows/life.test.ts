@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
-import { on } from 'node:events'
-import { watch } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
@@ -11,6 +9,7 @@ import { HubClient } from '../support/hub-client.ts'
 import { isNight } from '../support/night.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
+import { untilIn } from '../support/until-in.ts'
 import { needsWine, WindowsMachine, type WindowsProgram } from './support/wine.ts'
 import { sha256Of } from '../support/hashes.ts'
 
@@ -133,10 +132,10 @@ for (const [version, largeMib] of isNight
       const console = machine.onTerminal(main, ...SERVE, '--data-dir', 'C:\\console')
       t.after(() => console.kill('SIGKILL'))
       const lock = () => readFile(join(data, 'lock'), 'utf8').catch(() => '')
-      await until(data, async () => (await lock()).includes('"control"'))
+      await untilIn(data, async () => (await lock()).includes('"control"'))
       console.stdin.write('\x03')
       // One that was killed leaves its lock.
-      await until(data, async () => (await lock()) === '')
+      await untilIn(data, async () => (await lock()) === '')
     })
   })
 }
@@ -149,17 +148,6 @@ async function endsSilently(program: WindowsProgram): Promise<boolean> {
   } catch (error) {
     if ((await program.stderr()) !== '') throw error
     return true
-  }
-}
-
-/** Waits for something to be so in a folder. */
-async function until(folder: string, isSo: () => Promise<boolean>): Promise<void> {
-  const watcher = watch(folder)
-  try {
-    const changes = on(watcher, 'change')
-    while (!(await isSo())) await changes.next()
-  } finally {
-    watcher.close()
   }
 }
 
