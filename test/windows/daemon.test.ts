@@ -20,7 +20,7 @@ const PORTS = ['--listen', '127.0.0.1:0', '--control', '127.0.0.1:0']
 
 // By day the other version has `life.test.ts`.
 for (const version of isNight ? VERSIONS : (['20'] as const)) {
-  describe(`the daemon under node.exe ${version}`, { ...needsWine(), timeout: 240_000 }, () => {
+  describe(`the daemon under node.exe ${version}`, needsWine(), () => {
     let machine: WindowsMachine
     let main = ''
     let count = 0

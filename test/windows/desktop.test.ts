@@ -41,7 +41,7 @@ const program = await buildProgram()
 
 const skip = needsWine().skip || needs('Xvfb', 'xclip', 'python3', COMPILER).skip
 
-describe('a desktop (Windows) and a phone', { skip, timeout: 480_000 }, () => {
+describe('a desktop (Windows) and a phone', { skip }, () => {
   let server: Xvfb
   let machine: WindowsMachine
   let foreign: ForeignProgram

@@ -18,7 +18,7 @@ const SCRIPT = `
   console.log(downloadFolder(ownSurroundings()))
 `
 
-describe('the download folder under node.exe', { ...needsWine(), timeout: 120_000 }, () => {
+describe('the download folder under node.exe', needsWine(), () => {
   let machine: WindowsMachine
   before(async () => {
     machine = await WindowsMachine.start('22')

@@ -34,8 +34,7 @@ for (const [version, largeMib] of isNight
       ['22', 1024],
     ] as const)
   : ([['22', 16]] as const)) {
-  const options = { ...needsWine(), timeout: 280_000 }
-  describe(`the life of a daemon under node.exe ${version}`, options, () => {
+  describe(`the life of a daemon under node.exe ${version}`, needsWine(), () => {
     let machine: WindowsMachine
     let main = ''
     before(async () => {
