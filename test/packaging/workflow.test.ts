@@ -11,6 +11,7 @@ interface Step {
   readonly id?: string
   readonly uses?: string
   readonly run?: string
+  readonly env?: Readonly<Record<string, string>>
 }
 
 interface Job {
@@ -95,6 +96,8 @@ describe('the workflow of each day', () => {
       'make night',
       'make processors',
     ])
+    const night = jobs['night']?.steps.find(({ run }) => run === 'make night')
+    assert.equal(night?.env?.['CLIPGATE_TEST_REQUIRE'], 'all')
   })
 })
 
