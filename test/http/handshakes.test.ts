@@ -24,6 +24,7 @@ import { execute } from '../support/execute.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { head, serveKernel, type KernelOptions } from '../support/http-kernel.ts'
 import { RawClient } from '../support/raw-http.ts'
+import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { CIPHER, RecordMaker } from '../support/tls-records.ts'
 import { turnsDuring } from '../support/turns-during.ts'
@@ -43,7 +44,7 @@ function clientHello(): Promise<Buffer> {
   })
 }
 
-describe('a server with TLS', () => {
+describe('a server with TLS', needs('openssl'), () => {
   let made: Promise<TestCertificate> | undefined
 
   async function serve(t: TestContext, options: KernelOptions = {}) {
