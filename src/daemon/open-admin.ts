@@ -76,15 +76,26 @@ export async function stopRunning(
   return ended
 }
 
-/** Calls `attempt` with whoever holds a data directory, until it finds something. */
+/**
+ * Calls `attempt` with whoever holds a data directory, until it finds something, or one holder has
+ * not been done in time: dozens of commands may wait for each other.
+ */
 async function waitFor<Found>(
   dataDir: string,
   attempt: (holder: LockHolder | undefined) => Promise<Found | undefined>,
 ): Promise<Found> {
-  const look = async () => attempt(await readLockHolder(dataDir))
-  const found = await retryWhileHeld(PATIENCE_MS, look)
-  if (found === undefined) throw unreachable(await readLockHolder(dataDir))
-  return found
+  let holder = await readLockHolder(dataDir)
+  for (;;) {
+    const before = holder
+    const found = await retryWhileHeld(PATIENCE_MS, async () => {
+      holder = await readLockHolder(dataDir)
+      return attempt(holder)
+    })
+    if (found !== undefined) return found
+    if (holder?.pid === before?.pid && holder?.startedAt === before?.startedAt) {
+      throw unreachable(holder)
+    }
+  }
 }
 
 /** Opens the data directory. What is changed holds from the next start on. */

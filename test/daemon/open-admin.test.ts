@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
@@ -6,6 +7,7 @@ import { createControlToken } from '../../src/control/control-token.ts'
 import { loadSettings } from '../../src/daemon/load-settings.ts'
 import { openAdmin } from '../../src/daemon/open-admin.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
+import { defer } from '../support/defer.ts'
 import { createFakeAdmin } from '../support/fake-admin.ts'
 import { holdDataDirectory, serveControl } from '../support/held-data-directory.ts'
 
@@ -22,6 +24,31 @@ describe('openAdmin()', () => {
   it('waits for a daemon that is about to have its listener', async (t) => {
     const held = await hold(t)
     const asked = held.ask()
+    await serveControl(t, held, await createFakeAdmin())
+    assert.equal((await (await asked).status()).running, true)
+  })
+
+  it('waits for each holder as long, when others take its place', async (t) => {
+    const held = await hold(t)
+    const lock = join(held.dataDir, 'lock')
+    const hasWaited = defer<void>()
+    let looks = 0
+    t.mock.method(process, 'uptime', () => {
+      looks += 1
+      // Another one takes its place before the time of the first is over.
+      if (looks === 2) {
+        const record = {
+          ...JSON.parse(readFileSync(lock, 'utf8')),
+          startedAt: '2026-01-01T00:00:00.000Z',
+        }
+        writeFileSync(`${lock}.next`, JSON.stringify(record))
+        renameSync(`${lock}.next`, lock)
+      }
+      if (looks === 4) hasWaited.resolve()
+      return looks < 3 ? 0 : 11
+    })
+    const asked = held.ask()
+    await Promise.race([hasWaited.promise, asked])
     await serveControl(t, held, await createFakeAdmin())
     assert.equal((await (await asked).status()).running, true)
   })
