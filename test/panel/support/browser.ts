@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
 import { isolatedEnvironment } from '../../support/daemon-process.ts'
+import { byNight } from '../../support/night.ts'
 
 /** The same engine without the windows of a browser takes a third of the processor time. */
 const SHELL = '/usr/lib/chromium/chromium-headless-shell'
@@ -32,8 +33,8 @@ const ARGS = [
   '--disable-lcd-text',
 ]
 
-/** For a machine that does ten other things. */
-const PATIENCE_MS = 120_000
+/** For a machine that does ten other things; at night none, as films take as long as they take. */
+const PATIENCE_MS = byNight(0, { byDay: 120_000 })
 
 /** What a page said that a page of ours never says. */
 const COMPLAINT = /Content Security Policy|Trusted ?Type|Refused to|blocked/i
