@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { writePages } from '../../../src/web/make-page.js'
 import { bundleTests } from '../../support/bundle-tests.js'
-import { isNight } from '../../support/night.ts'
+import { byNight, isNight } from '../../support/night.ts'
 import { BUILT } from '../../support/program.ts'
 import { Xvfb } from '../../support/xvfb.ts'
 import { NOT_THERE } from './not-there.js'
@@ -24,7 +24,7 @@ const COPY = 'file:///C:/clipgate/'
 const PRELOAD = `${COPY}test/windows/support/suite-preload.js`
 
 /** Names the file that hangs, before the file that waits for it is ended itself. */
-const PATIENCE = ['--test-timeout', '240000']
+const PATIENCE = ['--test-timeout', `${byNight(1_800_000, { byDay: 240_000 })}`]
 
 /**
  * What by day runs there of a room: what has files of its own, processes or a console. Below Wine
