@@ -117,6 +117,26 @@ describe('a phone page that somebody else answers', needs('chromium'), () => {
 })
 
 describe('a phone page that is answered late', needs('chromium'), () => {
+  it('does not take a computer for away where a file was replaced at once', async (t) => {
+    const { page, other, assertCalm } = await openPhonePage(t)
+    const ways = `{
+      globalThis.ways = []
+      const { dataset } = document.documentElement
+      new MutationObserver(() => ways.push(dataset.way))
+        .observe(document.documentElement, { attributes: true, attributeFilter: ['data-way'] })
+    }`
+    await page.evaluate(ways)
+    await page.route('**/phone/tickets', async (route) => {
+      await other.pushText('newer')
+      await route.continue()
+    })
+    await other.pushFile('File', 'a.bin', Buffer.from('a file'))
+    await page.getByText('newer', { exact: true }).first().waitFor()
+    await page.locator('[data-way=live]').waitFor()
+    assert.ok(!(await page.evaluate<string[]>('ways')).includes('away'))
+    assertCalm()
+  })
+
   it('shows nothing that is older than what it shows, and follows once', async (t) => {
     const { page, daemon, device, other, assertCalm } = await openPhonePage(t)
     const { url, guard } = await layWire(t, daemon.ready.gateway)

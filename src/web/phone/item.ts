@@ -74,8 +74,9 @@ export function createItemView(onState: (state: State) => void) {
     // With the moment of an item its tickets end, and a text stays as it is.
     const key = JSON.stringify([item, item?.hasData && state.item?.activatedAt])
     if (key === shown) return
-    const views = item === undefined ? empty() : item.hasData ? await bytes(item) : text(item)
-    if (signal.aborted) return
+    const views =
+      item === undefined ? empty() : item.hasData ? await bytes(item).catch(ifGone) : text(item)
+    if (signal.aborted || views === undefined) return
     shown = key
     content.replaceChildren(...views)
   }
@@ -124,6 +125,11 @@ function wordsOf({ from, activatedAt }: Sent) {
   const day = isToday ? {} : ({ month: 'short', day: 'numeric' } as const)
   const clock = { ...day, hour: '2-digit', minute: '2-digit', hourCycle } as const
   return strings.sentBy(from ?? '', at.toLocaleString(strings.lang, clock))
+}
+
+/** Something newer is current by now, and its signal is on its way. */
+function ifGone(error: unknown): undefined {
+  if (!(error instanceof ClientError) || failureOf(error) !== 'gone') throw error
 }
 
 function empty() {
