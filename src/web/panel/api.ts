@@ -21,14 +21,15 @@ const FRAGMENT = /^#([\w-]{43})$/
 
 const tab = (): Storage => sessionStorage
 
-/** Kept besides, for browsers that keep nothing. */
+/** The token where the browser keeps nothing. */
 let known: string | undefined
 
 /** The token with which this tab is signed in. @throws {ClientError} `UNAUTHORIZED` */
 export function tokenOfTab(): string {
-  known ??= withStorage(tab, (storage) => storage.getItem(KEY)) ?? undefined
-  if (known === undefined) throw new ClientError('UNAUTHORIZED')
-  return known
+  const kept = withStorage(tab, (storage) => storage.getItem(KEY))
+  const token = kept === undefined ? known : kept
+  if (token == null) throw new ClientError('UNAUTHORIZED')
+  return token
 }
 
 function authorization(): string {
