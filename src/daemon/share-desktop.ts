@@ -104,8 +104,7 @@ export async function shareDesktop(
       onCopy: (copied, offerBefore) => {
         shared = copied
         const mayBeOld = offerBefore !== undefined && directory.wasCutOff
-        const { replaced } = (mayBeOld && station.latest.current?.item) || {}
-        void share(copied, replaced).then((isOld) => {
+        void share(copied, { mayBeOld }).then((isOld) => {
           if (isOld) offerBefore?.()
           // After the effect of that, which gets it; and else nobody needs it any more.
           setImmediate(() => {

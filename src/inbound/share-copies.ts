@@ -1,6 +1,5 @@
 /** Shares what a person copies on the desktop. @module */
 
-import { createHash } from 'node:crypto'
 import { lstat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { toDataName } from '../core/item.ts'
@@ -11,7 +10,12 @@ import { only, readStart } from '../lib/read-bytes.ts'
 import { turnsAt } from '../lib/user-files.ts'
 import type { BlobStore, HashedBlob } from '../ports/blob.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { InboundItem, InboundPipeline } from '../ports/inbound-pipeline.ts'
+import type {
+  AppliedItem,
+  InboundItem,
+  InboundPipeline,
+  Origin,
+} from '../ports/inbound-pipeline.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { CopiedContent } from '../ports/system-clipboard.ts'
 import { nameOfNow } from './resolve-content.ts'
@@ -24,17 +28,11 @@ interface ShareCopiesDeps {
 }
 
 interface SharingDeps extends ShareCopiesDeps {
-  readonly old: readonly string[]
+  readonly origin: Origin
 }
 
-const OLD = new Error('What was copied is older than what was sent since')
-
-/**
- * Shares a copy, unless its content is one of `old`: SHA-256, lower-case hex.
- *
- * @returns Whether it is.
- */
-type ShareCopy = (copied: CopiedContent, old?: readonly string[]) => Promise<boolean>
+/** Shares a copy. @returns Whether it was left out: see `mayBeOld` of an `Origin`. */
+type ShareCopy = (copied: CopiedContent, how?: { readonly mayBeOld: boolean }) => Promise<boolean>
 
 /**
  * Makes a function that takes each copy as it happens. A newer copy overtakes an older one that is
@@ -43,21 +41,22 @@ type ShareCopy = (copied: CopiedContent, old?: readonly string[]) => Promise<boo
 export function createCopySharing(deps: ShareCopiesDeps): ShareCopy {
   let newest = new AbortController()
 
-  return async (copied, old = []) => {
+  return async (copied, how) => {
     newest.abort()
     const mine = new AbortController()
     newest = mine
     try {
-      await shareCopy(copied, mine.signal, { ...deps, old })
+      const origin = { kind: 'clipboard', ...how } as const
+      const { item } = await shareCopy(copied, mine.signal, { ...deps, origin })
+      return item === undefined
     } catch (error) {
-      if (error === OLD) return true
       if (mine.signal.aborted) return false
       // Messages of the system name files.
       const isOurs = error instanceof DomainError
       const reason = isOurs ? error.message : describeFailure(error).reason
       deps.logger.warn('Cannot share what was copied', { kind: copied.kind, reason })
+      return false
     }
-    return false
   }
 }
 
@@ -65,34 +64,26 @@ async function shareCopy(
   copied: CopiedContent,
   signal: AbortSignal,
   deps: SharingDeps,
-): Promise<void> {
+): Promise<AppliedItem> {
+  const { origin } = deps
   if (copied.kind === 'text') {
-    if (deps.old.length > 0) judge(createHash('sha256').update(copied.text).digest('hex'), deps)
-    await deps.inbound.apply({ ...FROM_CLIPBOARD, type: 'Text', text: copied.text })
-    return
+    return deps.inbound.apply({ ...FROM_CLIPBOARD, origin, type: 'Text', text: copied.text })
   }
   if (copied.kind === 'image') {
     const { mediaType, bytes } = copied
     const blob = await deps.blobs.receive(only(bytes), { maxBytes: bytes.length })
     const extension = /^image\/([a-z]+)/.exec(mediaType)?.[1] ?? 'bin'
     const dataName = nameOfNow(extension, deps.clock.now())
-    await applyBlob({ type: 'Image', dataName, blob, mediaType }, signal, deps)
-    return
+    return applyBlob({ type: 'Image', dataName, blob, mediaType }, signal, deps)
   }
   const [path = '', ...others] = copied.paths
   if (others.length > 0 || (await isFolder(path, signal))) {
-    await shareGroup(copied.paths, signal, deps)
-    return
+    return shareGroup(copied.paths, signal, deps)
   }
   const blob = await deps.blobs.adopt(path, signal)
   const dataName = toDataName(basename(path))
   const mediaType = classifyMediaType(undefined, await readStart(blob, SNIFF_LENGTH), dataName)
-  await applyBlob({ type: 'File', dataName, blob, mediaType }, signal, deps)
-}
-
-/** @throws `OLD`. */
-function judge(sha256: string, { old }: SharingDeps): void {
-  if (old.includes(sha256)) throw OLD
+  return applyBlob({ type: 'File', dataName, blob, mediaType }, signal, deps)
 }
 
 /** Whether a folder was copied. Of a link to a folder, the content was not copied. */
@@ -106,17 +97,18 @@ async function shareGroup(
   paths: readonly string[],
   signal: AbortSignal,
   deps: SharingDeps,
-): Promise<void> {
+): Promise<AppliedItem> {
   const { blob, leftOut } = await deps.blobs.adoptGroup(paths, signal)
   const dataName = groupName(paths, deps.clock.now())
-  await applyBlob({ type: 'Group', dataName, blob, mediaType: 'application/zip' }, signal, deps)
+  const content = { type: 'Group', dataName, blob, mediaType: 'application/zip' } as const
+  const applied = await applyBlob(content, signal, deps)
   const { unreadable, special } = leftOut
   if (unreadable > 0) deps.logger.warn('Some of what was copied cannot be read', { unreadable })
   if (special > 0) deps.logger.info('Links and special files are not shared', { count: special })
+  return applied
 }
 
 const FROM_CLIPBOARD = {
-  origin: { kind: 'clipboard' },
   dataName: '',
   hash: '',
   bytes: { kind: 'none' },
@@ -132,13 +124,12 @@ interface CopiedBlob {
 async function applyBlob(
   { type, dataName, mediaType, blob }: CopiedBlob,
   signal: AbortSignal,
-  deps: SharingDeps,
-): Promise<void> {
+  { inbound, origin }: SharingDeps,
+): Promise<AppliedItem> {
   try {
     signal.throwIfAborted()
-    judge(blob.digests.sha256, deps)
     const bytes = { kind: 'received', blob, mediaType } as const
-    await deps.inbound.apply({ ...FROM_CLIPBOARD, type, text: dataName, dataName, bytes })
+    return await inbound.apply({ ...FROM_CLIPBOARD, origin, type, text: dataName, dataName, bytes })
   } catch (error) {
     await blob.discard()
     throw error

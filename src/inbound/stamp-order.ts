@@ -1,4 +1,4 @@
-/** Puts what members of a circle push into one order, by its stamps. @module */
+/** Tells which item is newer: in a circle by stamps, after a crash by what was replaced. @module */
 
 import { DomainError } from '../core/domain-error.ts'
 import type { Item } from '../core/item.ts'
@@ -34,13 +34,17 @@ export class StampOrder {
   }
 
   /**
-   * Whether what is current here happened after what a peer offers, or is that.
+   * Whether what is current here happened after what a peer offers, or is that; or has replaced
+   * what was found on the clipboard.
    *
-   * @param hash SHA-256 of the bytes that it offers, in hex; empty when it did not say.
+   * @param hash SHA-256 of the bytes that are offered, in hex; empty when nobody has said it.
    */
   isOutdated(origin: Origin, offered: Pick<Item, 'type' | 'dataName'>, hash: string): boolean {
     const current = this.#deps.latest.current?.item
-    if (origin.kind !== 'peer' || current === undefined) return false
+    if (current === undefined || origin.kind === 'device') return false
+    if (origin.kind === 'clipboard') {
+      return origin.mayBeOld === true && !!current.replaced?.includes(hash)
+    }
     const there = placeOf({ ...offered, stamp: origin.stamp }, hash, this.#believes)
     return comparePlaces(there, placeOf(current, current.contentHash, this.#believes)) <= 0
   }

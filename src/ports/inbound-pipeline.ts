@@ -9,7 +9,8 @@ import type { Login } from './device-registry.ts'
 /** Who an item comes from. */
 export type Origin =
   | ({ readonly kind: 'device' } & Login)
-  | { readonly kind: 'clipboard' }
+  /** `mayBeOld`: it was found after a crash, and is left out if what is current replaced it. */
+  | { readonly kind: 'clipboard'; readonly mayBeOld?: boolean | undefined }
   /** Another member of the circle; with `deviceId` it pushed the item, else we pulled it. */
   | ({ readonly kind: 'peer'; readonly stamp: Stamp } & (Login | { readonly deviceId: undefined }))
 

@@ -477,6 +477,41 @@ describe('a push of what is there already', () => {
   })
 })
 
+describe('what is found on the clipboard after a crash', () => {
+  const found = { ...ITEM, origin: { kind: 'clipboard', mayBeOld: true } } as const
+  const copied = { ...ITEM, origin: { kind: 'clipboard' } } as const
+
+  it('is left out, with its bytes, where pushes replaced it, however many', async (t) => {
+    const { inbound, blobs, pushText, counts, latest } = await setUp(t)
+    const copy = async (origin: InboundItem['origin'], content: string) => {
+      const blob = await blobs.receive(streamOf(content), { maxBytes: 10 })
+      const bytes = { kind: 'received', blob, mediaType: 'image/png' } as const
+      const dataName = `${content}.png`
+      return inbound.apply({ ...ITEM, origin, type: 'Image', dataName, text: dataName, bytes })
+    }
+    await copy(copied.origin, 'first')
+    await copy(copied.origin, 'copied')
+    for (let push = 1; push < 10; push += 1) await pushText(`push ${push}`)
+    const [files] = await counts()
+    assert.equal((await copy(found.origin, 'copied')).item, undefined)
+    assert.equal((await inbound.apply({ ...found, text: 'push 8' })).item, undefined)
+    assert.deepEqual([latest.current?.item.text, await counts()], ['push 9', [files, 0]])
+    assert.equal((await copy(found.origin, 'first')).item?.dataName, 'first.png')
+  })
+
+  it('is the newest where it is what is current, was replaced by a copy, or is new', async (t) => {
+    const { inbound, pushText } = await setUp(t)
+    assert.equal((await inbound.apply({ ...found, text: 'one' })).item?.text, 'one')
+    await pushText('two')
+    for (const text of ['two', 'three', 'one', 'two']) {
+      assert.equal((await inbound.apply({ ...found, text })).item?.text, text)
+    }
+    await pushText('four')
+    assert.equal((await inbound.apply({ ...found, text: 'two' })).item, undefined)
+    assert.equal((await inbound.apply({ ...copied, text: 'two' })).item?.text, 'two')
+  })
+})
+
 describe('applying', () => {
   // Protocol: The requests of one device are applied one at a time
   it('happens in the order of the calls, also when one fails', async (t) => {
