@@ -81,11 +81,12 @@ export async function shareDesktop(
     onLeftOut: (leftOut) =>
       logger.info('What was copied is of a kind that is not shared', { ...leftOut }),
   }
+  const { wasCutOff } = directory
   // A copy made while no daemon ran is shared, or known already.
   let readAtStart = true
   let system: PatientClipboard | undefined
   const openSystem = (events: ClipboardEvents): Promise<SystemClipboard> =>
-    openSystemClipboard(kind, { events, clock, logger, limits, readAtStart })
+    openSystemClipboard(kind, { events, clock, logger, limits, readAtStart, wasCutOff })
   const received = new ReceivedFolder(settings.receivedDir, {
     reserve: station.storage.reserve,
     writer: directory.path,
@@ -103,7 +104,7 @@ export async function shareDesktop(
       before: () => offerBefore(station.latest, received),
       onCopy: (copied, offerBefore) => {
         shared = copied
-        const mayBeOld = offerBefore !== undefined && directory.wasCutOff
+        const mayBeOld = offerBefore !== undefined && wasCutOff
         void share(copied, { mayBeOld }).then((isOld) => {
           if (isOld) offerBefore?.()
           // After the effect of that, which gets it; and else nobody needs it any more.

@@ -106,6 +106,8 @@ export interface AdapterOptions {
   readonly clock: Clock
   /** Reports what is on the clipboard already as `found`, or `nobody` when that is nothing. */
   readonly readAtStart: boolean
+  /** Whether the daemon before this one was killed, which leaves there what it offered. */
+  readonly wasCutOff?: boolean
   readonly limits?: Partial<CopyLimits>
 }
 

@@ -195,10 +195,11 @@ export class WaylandClipboard implements SystemClipboard {
   #onChanged(): void {
     this.#hasChanged = true
     if (this.#isClosed) return
-    const found = this.#isFound && (isLeftOver(this.#env) ? 'nobody' : 'found')
-    const owner = found || 'another'
+    const { events, wasCutOff = false } = this.#options
+    const isNobodys = this.#isFound && wasCutOff && isLeftOver(this.#env)
+    const owner = isNobodys ? 'nobody' : this.#isFound ? 'found' : 'another'
     this.#isFound = false
-    if (this.#skip === undefined) this.#options.events.onChange(owner)
+    if (this.#skip === undefined) events.onChange(owner)
     else this.#skip()
   }
 
