@@ -23,7 +23,15 @@ import { canBePng, photoAsPng } from '../photo-as-png.ts'
 import { COPY_LIMITS, type AdapterOptions, type CopyLimits } from '../read-copy.ts'
 import { AWAY } from './data-control.ts'
 import { prepareWatch, toolEnvironment, type Watch } from './watch-command.ts'
-import { clearClipboard, CLOSED, isEmpty, isLeftOver, OVERTAKEN, WlCopy } from './wl-copy.ts'
+import {
+  clearClipboard,
+  CLOSED,
+  isEmpty,
+  isLeftOver,
+  NO_ROOM,
+  OVERTAKEN,
+  WlCopy,
+} from './wl-copy.ts'
 import { listTypes, pasteCopy } from './wl-paste.ts'
 
 interface WaylandClipboardOptions extends AdapterOptions {
@@ -89,7 +97,9 @@ export class WaylandClipboard implements SystemClipboard {
     try {
       await copy.confirmed
     } catch (error) {
-      throw this.#isAway || copy.isLost ? new OutOfReach(messageOf(error)) : error
+      const reason = messageOf(error)
+      if (reason === NO_ROOM) this.#options.events.onTrouble(reason)
+      throw this.#isAway || copy.isLost ? new OutOfReach(reason) : error
     } finally {
       if (this.#pending === copy) this.#pending = undefined
     }

@@ -14,12 +14,13 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
-import { type FileHandle, open, readFile, readlink, rm, writeFile } from 'node:fs/promises'
+import { type FileHandle, open, readFile, readlink, rm, statfs, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { KIB } from '../../core/limits.ts'
 import { PRIVATE_FILE_MODE } from '../../lib/atomic-file.ts'
 import { blocksOf } from '../../lib/read-bytes.ts'
+import { FULL_DISK_CODES, hasCode } from '../../lib/system-error.ts'
 import { withoutTrailing } from '../../lib/without-trailing.ts'
 import { messageOf } from '../../lib/describe-failure.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -45,6 +46,19 @@ const END_MS = 3000
 /** Before the id of the process that started it, in its environment. */
 const STARTER = 'CLIPGATE_PID='
 
+/** Where wl-copy makes its file, whatever the environment says. */
+const ITS_FOLDER = '/tmp'
+
+/** How a wl-copy complains that cannot, or the `cat` that fills it. */
+const NO_FILE = /^(mkdtemp|creat|cat): /m
+
+/** How making our own file fails. */
+const NO_FILE_CODES: readonly string[] = [...FULL_DISK_CODES, 'EACCES', 'EROFS', 'ENOENT']
+
+/** Why a write fails: temporary files cannot be made, for which people can do something. */
+export const NO_ROOM =
+  'Cannot put anything on the clipboard: "/tmp" is full, or may not be written by this user'
+
 /** Why a write fails: the clipboard is let go. */
 export const CLOSED = 'The clipboard was closed'
 
@@ -64,7 +78,7 @@ export class WlCopy {
   #cancelTimeout: () => void = () => undefined
   #isConfirmed = false
   #aborting: Promise<void> | undefined
-  #hasComplained = false
+  #complaint = ''
   #isUnreadable = false
   /** Resolves when it is gone. */
   readonly ended: Promise<void>
@@ -93,7 +107,7 @@ export class WlCopy {
   /** It ended, but not because somebody else copied, or what it offers could not be read. */
   get isLost(): boolean {
     if (this.#isUnreadable) return false
-    return this.#hasComplained || (this.#child?.signalCode ?? null) !== null
+    return this.#complaint !== '' || (this.#child?.signalCode ?? null) !== null
   }
 
   /** To be told when others were seen to be able to paste it. */
@@ -146,7 +160,7 @@ export class WlCopy {
       await file.close()
     } catch (error) {
       this.#isUnreadable = true
-      await this.abort(messageOf(error))
+      await this.abort(hasCode(error, ...NO_FILE_CODES) ? NO_ROOM : messageOf(error))
     }
   }
 
@@ -157,13 +171,14 @@ export class WlCopy {
     const stdio = [file.fd, 'ignore', 'pipe'] as const
     const child = spawn('wl-copy', args, { env, stdio: [...stdio], detached: true })
     this.#child = child
-    child.stderr?.on('data', () => (this.#hasComplained = true))
+    child.stderr?.on('data', (text) => (this.#complaint ||= String(text)))
     child.on('error', (error) => this.#settle(new Error(describeStart('wl-copy', error))))
     child.on('close', () => {
       this.#cancelTimeout()
       // Whoever aborts it knows better why it ended.
       if (this.#aborting === undefined) {
-        this.#settle(new Error(this.isLost ? 'wl-copy failed' : OVERTAKEN))
+        const failure = NO_FILE.test(this.#complaint) ? NO_ROOM : 'wl-copy failed'
+        this.#settle(new Error(this.isLost ? failure : OVERTAKEN))
       }
       this.#end()
     })
@@ -183,6 +198,9 @@ async function fileOf(bytes: OfferedBytes): Promise<FileHandle> {
     await writeFile(written, blocksOf(bytes, { blockSize: BLOCK_BYTES }))
     const { size } = await file.stat()
     if (size < bytes.size) throw new Error('Cannot offer the item: bytes are missing')
+    const { blocks, bavail, bsize } = await statfs(ITS_FOLDER)
+    // It would leave there what it can write. A file system without a bound has no blocks.
+    if (blocks > 0 && bavail * bsize < size) throw new Error(NO_ROOM)
     return file
   } catch (error) {
     await file.close()

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
@@ -17,6 +17,7 @@ import { LOADER } from '../../support/program.ts'
 import { needs } from '../../support/requirements.ts'
 import { Sway, SWAY_TOOLS } from '../../support/sway.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { IS_OVER } from '../support/open-reconciler.ts'
 import { openWayland, sharedSway } from './support/open-wayland.ts'
 import { clear, listTypes, wlCopy, wlPaste } from './support/wl-clipboard.ts'
 
@@ -226,6 +227,33 @@ describe('WaylandClipboard, offering', { ...needs(...SWAY_TOOLS), timeout: 60_00
     assert.equal(await filesWith(marker), 0)
     await clipboard.offer({ kind: 'text', text: 'next' })
     assert.equal(String(await wlPaste(env, 'text/plain')), 'next')
+  })
+
+  it('says so while no file can be made for what it is to offer', async (t) => {
+    const tools = await temporaryFolder(t)
+    const full = join(tools, 'full')
+    const complaint = 'mkdtemp: No space left on device'
+    const script = `#!/bin/sh
+[ ! -e ${full} ] || { echo '${complaint}' >&2; exit 1; }
+PATH=\${PATH#*:} exec wl-copy "$@"
+`
+    await writeFile(join(tools, 'wl-copy'), script, { mode: 0o755 })
+    const env = { ...(await sharedSway()).env, PATH: `${tools}:${process.env['PATH']}` }
+    const { clipboard, troubles } = await openWayland(t, { env })
+    const makings = [() => writeFile(full, ''), async () => (process.env['TMPDIR'] = full)]
+    for (const [index, fill] of makings.entries()) {
+      const { TMPDIR = '/tmp' } = process.env
+      await fill()
+      const offered = clipboard.offer({ kind: 'text', text: 'lost' })
+      await assert
+        .rejects(offered, /"\/tmp" is full/)
+        .finally(() => (process.env['TMPDIR'] = TMPDIR))
+      assert.match(String(await troubles.next()), /"\/tmp" is full/)
+      await rm(full, { force: true })
+      await clipboard.offer({ kind: 'text', text: `pushed ${index}` })
+      assert.deepEqual(await troubles.next(), IS_OVER)
+      assert.equal(String(await wlPaste(env, 'text/plain')), `pushed ${index}`)
+    }
   })
 
   it('does not offer a part when the program is killed', async (t) => {
