@@ -11,7 +11,7 @@
  * @module
  */
 
-import { messageOf } from '../../lib/describe-failure.ts'
+import { describeFailure, messageOf } from '../../lib/describe-failure.ts'
 import type {
   CopiedContent,
   OfferedContent,
@@ -30,6 +30,7 @@ import {
   isLeftOver,
   NO_ROOM,
   OVERTAKEN,
+  sweepFiles,
   WlCopy,
 } from './wl-copy.ts'
 import { listTypes, pasteCopy } from './wl-paste.ts'
@@ -140,8 +141,13 @@ export class WaylandClipboard implements SystemClipboard {
   }
 
   async #start(watch: Watch): Promise<void> {
-    const { clock, logger, readAtStart, events } = this.#options
+    const { clock, logger, readAtStart, events, wasCutOff = false } = this.#options
     const env = this.#env
+    if (wasCutOff) {
+      await sweepFiles().catch((error: unknown) => {
+        logger.debug('Cannot remove temporary files', { ...describeFailure(error) })
+      })
+    }
     // Without an answer there may be something, of which nobody knows when it was copied.
     const types = await this.#listFirst()
     this.#isFound = types?.length !== 0

@@ -14,7 +14,16 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
-import { type FileHandle, open, readFile, readlink, rm, statfs, writeFile } from 'node:fs/promises'
+import {
+  type FileHandle,
+  open,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  statfs,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { KIB } from '../../core/limits.ts'
@@ -45,6 +54,9 @@ const END_MS = 3000
 
 /** Before the id of the process that started it, in its environment. */
 const STARTER = 'CLIPGATE_PID='
+
+/** The name that a file of ours has for a moment. */
+const OUR_NAME = /^clipgate-[0-9a-f]{32}$/
 
 /** Where wl-copy makes its file, whatever the environment says. */
 const ITS_FOLDER = '/tmp'
@@ -208,6 +220,13 @@ async function fileOf(bytes: OfferedBytes): Promise<FileHandle> {
   } finally {
     await written.close()
   }
+}
+
+/** Removes the files that still had their names when their program was killed. */
+export async function sweepFiles(): Promise<void> {
+  const folder = tmpdir()
+  const names = (await readdir(folder)).filter((name) => OUR_NAME.test(name))
+  await Promise.all(names.map((name) => rm(join(folder, name), { force: true })))
 }
 
 /**

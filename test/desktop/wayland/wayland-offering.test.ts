@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
@@ -281,6 +281,19 @@ PATH=\${PATH#*:} exec wl-copy "$@"
         assert.equal((await listTypes(env)).includes('image/png'), false, 'a part can be pasted')
       }
     }
+  })
+
+  it('removes the file that a killed program had not taken the name of yet, and no other', async (t) => {
+    const sway = await sharedSway()
+    const folder = await temporaryFolder(t)
+    const left = join(folder, `clipgate-${'0'.repeat(32)}`)
+    const others = `${left}-of-others`
+    for (const path of [left, others]) await writeFile(path, '')
+    const { TMPDIR = '/tmp' } = process.env
+    process.env['TMPDIR'] = folder
+    const opened = openWayland(t, sway, { wasCutOff: true })
+    await opened.finally(() => (process.env['TMPDIR'] = TMPDIR))
+    assert.deepEqual([existsSync(left), existsSync(others)], [false, true])
   })
 
   it('leaves no file behind when it is closed', async (t) => {

@@ -26,17 +26,21 @@ export interface OpenWayland extends Opened<WatchedClock> {
 
 interface Options extends OpenOptions {
   readonly readAtStart?: boolean
+  readonly wasCutOff?: boolean
 }
 
 /** Opens a clipboard, closed with the test. */
 export async function openWayland(
   t: TestContext,
   { env }: Pick<Sway, 'env'>,
-  { readAtStart = false, ...options }: Options = {},
+  { readAtStart = false, wasCutOff = false, ...options }: Options = {},
 ): Promise<OpenWayland> {
   const opened = await openReconciler(
     new WatchedClock(),
-    (deps) => WaylandClipboard.open({ ...deps, env: { ...process.env, ...env }, readAtStart }),
+    (deps) => {
+      const how = { env: { ...process.env, ...env }, readAtStart, wasCutOff }
+      return WaylandClipboard.open({ ...deps, ...how })
+    },
     options,
   )
   t.after(() => opened.clipboard.close())
