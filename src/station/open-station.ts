@@ -50,7 +50,7 @@ export interface OpenStationOptions extends StationWatch {
   readonly devices?:
     | Pick<DeviceRegistry, 'find' | 'isValid' | 'list' | 'onCredentialGone'>
     | undefined
-  /** This program ends right after its change: see `JsonDeviceRegistryOptions`. */
+  /** This program is no daemon, and ends right after its change. */
   readonly isBrief?: boolean | undefined
   /** By default warnings and errors go to stderr. */
   readonly logger?: Logger | undefined
@@ -86,7 +86,8 @@ export async function openStation(options: OpenStationOptions): Promise<Station>
   const cleanup = new AsyncCleanup()
   let isClosed = false
   try {
-    const directory = await openDataDirectory({ path: options.dataDir })
+    const { dataDir, onFirstSighting, isBrief } = options
+    const directory = await openDataDirectory({ path: dataDir, isBrief })
     cleanup.add(async () => {
       try {
         await directory.close()
@@ -101,7 +102,6 @@ export async function openStation(options: OpenStationOptions): Promise<Station>
     const hasher = new PasswordHasher({ clock, logger, workers, queue })
     cleanup.add(() => hasher.close())
     const path = join(directory.path, 'devices.json')
-    const { onFirstSighting, isBrief } = options
     const watched = { hasher, clock, logger, onFirstSighting, isBrief }
     const registry = await JsonDeviceRegistry.open({ path, ...watched })
     cleanup.add(() => registry.close())

@@ -307,6 +307,8 @@ describe('what a push was to replace when the daemon was killed', needs('Xvfb', 
       }
       await daemon.kill()
       server.thaw()
+      // Whatever a command does on the folder meanwhile, it is no stop of the daemon.
+      await daemon.run('pair', '--label', 'Other phone')
       const again = await startDaemonProcess(t, { folder, env })
       await offersNewest(paste, createPhone(device, again.ready.gateway))
 

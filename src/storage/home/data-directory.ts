@@ -19,7 +19,7 @@ export const STAGING_FOLDER = 'staging'
 export interface DataDirectory {
   /** Absolute, without links. */
   readonly path: string
-  /** Whether whoever had it last was killed. */
+  /** Whether the daemon that had it last was killed. */
   readonly wasCutOff: boolean
   /** Tells others, through the lock, where the control listener is. */
   announce(about: { readonly control: string }): Promise<void>
@@ -36,6 +36,8 @@ export interface DataDirectory {
  */
 export async function openDataDirectory(options: {
   readonly path: string
+  /** This program is no daemon: the next one still learns that the last one was killed. */
+  readonly isBrief?: boolean | undefined
 }): Promise<DataDirectory> {
   await ensurePrivateFolder(options.path)
   const path = await realpath(options.path)
@@ -56,7 +58,8 @@ export async function openDataDirectory(options: {
     throw toUnusable(path, error)
   }
   const announce: DataDirectory['announce'] = (about) => lock.announce(about)
-  return { path, wasCutOff, announce, close: () => lock.release() }
+  const close = () => (options.isBrief && wasCutOff ? lock.leave() : lock.release())
+  return { path, wasCutOff, announce, close }
 }
 
 async function sweepTemporaries(path: string): Promise<void> {

@@ -158,10 +158,15 @@ export class DirectoryLock {
       const record = await readRecord(this.#path)
       if (record?.token === this.#record.token) await unlink(this.#path)
     } finally {
-      ownTokens.delete(this.#record.token)
-      // The file stays: removed by name, it might be one that the next program has just opened.
-      await this.#sole?.close()
+      await this.leave()
     }
+  }
+
+  /** Gives it up as a program that is killed does. */
+  async leave(): Promise<void> {
+    ownTokens.delete(this.#record.token)
+    // The file stays: removed by name, it might be one that the next program has just opened.
+    await this.#sole?.close()
   }
 }
 
