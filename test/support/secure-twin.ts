@@ -43,13 +43,14 @@ export async function addTwin(
   const { context } = identity
   const own = { port: 0, tls: () => context, sharesWith: server }
   const twin = await startServer({ ...options, ...own })
-  twins.set(server.port, twin.port)
+  noteTwin(t, server.port, twin.port)
   t.after(() => twin.stop(0))
 }
 
-/** Tells of a server that has a twin. */
-export function noteTwin(plain: number, secure: number): void {
+/** Tells of a server that has a twin, until the test ends: another one may get its port then. */
+export function noteTwin(t: TestContext, plain: number, secure: number): void {
   twins.set(plain, secure)
+  t.after(() => twins.delete(plain))
 }
 
 /** Where to connect to, and whether that speaks TLS. */

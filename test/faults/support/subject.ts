@@ -34,7 +34,7 @@ export async function startHeadless(
   const daemon = await startDaemonProcess(t, headless({ ...options, args: [...args, ...tls] }))
   const { listeners } = await (await ownerOf(daemon)).status()
   const [url = ''] = listeners.find(({ name }) => name === 'tls')?.urls ?? []
-  noteTwin(Number(new URL(daemon.ready.gateway).port), Number(new URL(url).port))
+  noteTwin(t, Number(new URL(daemon.ready.gateway).port), Number(new URL(url).port))
   return daemon
 }
 
