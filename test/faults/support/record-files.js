@@ -10,6 +10,7 @@ import { appendFileSync, existsSync, promises, readFileSync } from 'node:fs'
 import { ServerResponse } from 'node:http'
 import { syncBuiltinESMExports } from 'node:module'
 import { dirname } from 'node:path'
+import { isMainThread } from 'node:worker_threads'
 
 const LOG = process.env['CLIPGATE_TEST_FILE_LOG'] ?? ''
 const ROOT = process.env['CLIPGATE_TEST_FILE_ROOT'] ?? ''
@@ -22,7 +23,8 @@ let lines = 0
 /** What open handles are of. */
 const handles = new WeakMap()
 
-if (existsSync(LOG)) readFileSync(LOG, 'utf8').trim().split('\n').forEach(readAgain)
+// Workers make no files, and have no room for the log of several runs.
+if (isMainThread && existsSync(LOG)) readFileSync(LOG, 'utf8').trim().split('\n').forEach(readAgain)
 
 /** An earlier run has made files, too. @param {string} line */
 function readAgain(line) {
