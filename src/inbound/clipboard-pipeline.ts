@@ -287,8 +287,12 @@ export class ClipboardPipeline implements InboundPipeline {
     if (this.#order.isOutdated(origin, item, item.contentHash)) return this.#leftOut()
     const current = latest.current?.item
     if (current !== undefined && this.#isRepetition(current, item, inbound)) {
-      await this.#learnAliases(current, item.aliases)
-      return { result: this.#currentResult(), isStored: false }
+      const kept = latest.current?.blob
+      // A file that was written again with the same bytes is there only as what it is now.
+      const isFresh =
+        origin.kind === 'clipboard' && kept?.isOfUser === true && blob?.isOfUser === true
+      await this.#learn(current, item.aliases, isFresh ? blob : kept)
+      return { result: this.#currentResult(), isStored: isFresh }
     }
 
     const stamp = this.#order.stampFor(origin)
@@ -336,11 +340,15 @@ export class ClipboardPipeline implements InboundPipeline {
     return { contentId: item.contentId, item }
   }
 
-  /** Remembers how a sender calls the current item, although its push makes nothing current. */
-  async #learnAliases(current: Item, aliases: readonly string[]): Promise<void> {
+  /** Learns what the current item is called, and where its bytes are. It is not activated. */
+  async #learn(
+    current: Item,
+    aliases: readonly string[],
+    blob: HashedBlob | undefined,
+  ): Promise<void> {
     const { latest } = this.#deps
-    if (aliases.at(-1) === current.aliases.at(-1)) return
-    await latest.put(withChanges(current, { aliases }), latest.current?.blob)
+    if (aliases.at(-1) === current.aliases.at(-1) && blob === latest.current?.blob) return
+    await latest.put(withChanges(current, { aliases }), blob)
   }
 
   /** A phone that sends one push twice, or a desktop program that copies what is there already. */

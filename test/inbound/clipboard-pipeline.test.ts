@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
+import { utimes } from 'node:fs/promises'
 import { describe, it, type TestContext } from 'node:test'
 import { setImmediate as turnOfEvents } from 'node:timers/promises'
 import { ChangeHub } from '../../src/inbound/change-hub.ts'
@@ -432,6 +433,25 @@ describe('a push of what is there already', () => {
     for (const name of ['a', 'a', 'b']) await pushFile(name, 'hello')
     assert.equal(seen.length, 2, 'another name is another push')
     assert.deepEqual(await counts(), [1, 0])
+  })
+
+  it('has the bytes of a copied file that was written again, and copied again', async (t) => {
+    const { inbound, blobs, latest, seen } = await setUp(t)
+    const path = await temporaryFile(t, 'a', 'hello')
+    for (const time of [1, 2]) {
+      await utimes(path, time, time)
+      const bytes = {
+        kind: 'received',
+        blob: await blobs.adopt(path, NEVER),
+        mediaType: 'x/y',
+      } as const
+      const file = { type: 'File', dataName: 'a', bytes } as const
+      await inbound.apply({ ...ITEM, ...file, origin: { kind: 'clipboard' } })
+      const opened = await latest.current?.blob?.open()
+      await opened?.close()
+      assert.ok(opened)
+    }
+    assert.equal(seen.length, 1, 'nobody is told of the second copy')
   })
 
   // Protocol: to documents also while its share hangs
