@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import { needs } from '../support/requirements.ts'
-import { addressOf, openPhonePage, passUntil, sendText } from './support/phone-page.ts'
+import { addressOf, openPhonePage, passUntil, sendText, uploadsOf } from './support/phone-page.ts'
 import { digHole } from './support/wire.ts'
 
 const AWAY = '[data-way=away]'
@@ -140,6 +140,40 @@ describe('what is typed into the phone page', needs('chromium'), () => {
     assert.equal(await field.inputValue(), 'a whole thought')
     await page.getByRole('button', { name: 'Send', exact: true }).tap()
     await other.reads({ text: 'a whole thought' })
+  })
+
+  it('is still there, as files are that were not sent, however often that happens', async (t) => {
+    const { page, daemon, device } = await openPhonePage(t)
+    await page.route('**/file/long.txt', (route) => route.fulfill({ status: 413 }))
+    // Nobody answers for this one.
+    await page.route('**/file/film.mp4', () => undefined)
+    const send = (name: string): Promise<void> => {
+      const file = { name, mimeType: '', buffer: Buffer.from('x') }
+      return page.locator('input[type=file]').first().setInputFiles(file)
+    }
+    await send('long.txt')
+    await uploadsOf(page).getByText('too large for the computer').waitFor()
+    await send('film.mp4')
+    await uploadsOf(page).last().getByText('0 bytes of').waitFor()
+    let phone = device
+    for (const name of ['one.txt', 'two.txt']) {
+      await daemon.run('revoke', phone.id)
+      await page.getByText('This phone was disconnected').waitFor()
+      await uploadsOf(page).nth(0).getByText('too large for the computer').waitFor()
+      await uploadsOf(page).nth(1).getByText('Not sent yet').waitFor()
+      assert.equal(await uploadsOf(page).count(), 2)
+      phone = await daemon.pair('The same phone')
+      await page.evaluate(
+        `location.hash = '${addressOf(phone, daemon.ready.gateway).split('#')[1]}'`,
+      )
+      await page.locator(LIVE).waitFor()
+      await send(name)
+      await uploadsOf(page).last().getByText('Sent', { exact: true }).waitFor()
+    }
+    for (const name of ['long.txt', 'film.mp4']) {
+      await page.getByRole('button', { name: `Remove from the list: ${name}` }).tap()
+    }
+    assert.equal(await uploadsOf(page).count(), 1)
   })
 
   it('is still there when the new code is opened in another tab', async (t) => {

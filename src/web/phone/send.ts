@@ -188,12 +188,12 @@ export function createSendView(text: string, onAway: () => void) {
     return h('label', { class: 'button' }, label, input)
   }
 
-  /** @returns The rows of the files that were not sent. */
+  /** @returns The rows of the files that were not sent, by this account and by others before. */
   function end() {
-    const left = uploads.filter(({ row, isSent }) => row.isConnected && !isSent())
+    clearSent()
     stop.abort()
-    for (const { leave } of left) leave()
-    return left.map(({ row }) => row)
+    for (const { leave } of uploads) leave()
+    return [...list.children]
   }
 
   return { section, progress, field, list, offer, showBack, end }
@@ -315,19 +315,20 @@ function createUpload(file: File, { batch, number, stop, onChange }: UploadOptio
     hasFailed = failure !== undefined
     isEnded = true
     state = undefined
-    setText(note, pushed === undefined ? wordsOf(failure) : strings.sentTo(pushed))
+    close(pushed === undefined ? wordsOf(failure) : strings.sentTo(pushed))
+    onChange()
+  }
+
+  function close(words: string) {
+    setText(note, words)
     bar.hidden = true
     act.setAttribute('aria-label', `${strings.remove}: ${file.name}`)
     cancel = () => row.remove()
-    onChange()
   }
 
   /** Says, where nobody sends it any more, that it was not sent. */
   function leave() {
-    if (isEnded) return
-    setText(note, strings.unsent)
-    bar.hidden = true
-    act.remove()
+    if (!isEnded) close(strings.unsent)
   }
 
   const isThere = () => !hasFailed && !signal.aborted
