@@ -217,6 +217,11 @@ describe('sending from the panel', needs('chromium'), () => {
     await bring('paste', `data.setData('text/plain', 'pasted')`)
     await pushOf(panel).getByText('The text was sent.').waitFor()
     assert.equal((await phone.document())['text'], 'pasted')
+    // Cells of a table come with a picture of them.
+    const cells = ['plain', 'html'].map((type) => `data.setData('text/${type}', 'cells')`).join()
+    await bring('paste', `${cells}; data.items.add(new File(['png'], 'cells.png'))`)
+    await pushOf(panel).getByText('was sent.').waitFor()
+    assert.equal((await phone.document())['text'], 'cells')
     panel.assertCalm()
   })
 

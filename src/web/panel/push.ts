@@ -67,7 +67,7 @@ export function createPushView() {
   function take(event: Event, data: DataTransfer | null) {
     if (data === null || document.querySelector('dialog[open]') !== null) return
     const isField = event.target instanceof Element && event.target.matches('input, textarea')
-    const chosen = isField ? filesIn(data) : [...data.files]
+    const chosen = event.type === 'paste' ? filesIn(data) : [...data.files]
     const plain = isField ? '' : data.getData('text/plain')
     if (chosen.length === 0 && plain === '') return
     event.preventDefault()
