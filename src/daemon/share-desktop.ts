@@ -1,6 +1,7 @@
 /** Connects a daemon to its desktop; never loaded where there is none. @module */
 
 import { join } from 'node:path'
+import type { Item } from '../core/item.ts'
 import { OWNER_ID } from '../core/owner.ts'
 import { ClipboardPause, PAUSE_FILE } from '../desktop/clipboard-pause.ts'
 import { ClipboardReconciler } from '../desktop/clipboard-reconciler.ts'
@@ -82,6 +83,9 @@ export async function shareDesktop(
       logger.info('What was copied is of a kind that is not shared', { ...leftOut }),
   }
   const { wasCutOff } = directory
+  const { activatedAt } = station.latest.current?.item ?? {}
+  // At a clean end it is free, and somebody may copy the same thing again before the next start.
+  const mayBeOld = (current: Item): boolean => wasCutOff || current.activatedAt !== activatedAt
   // A copy made while no daemon ran is shared, or known already.
   let readAtStart = true
   let system: PatientClipboard | undefined
@@ -104,8 +108,7 @@ export async function shareDesktop(
       before: () => offerBefore(station.latest, received),
       onCopy: (copied, offerBefore) => {
         shared = copied
-        const mayBeOld = offerBefore !== undefined && wasCutOff
-        void share(copied, { mayBeOld }).then((isOld) => {
+        void share(copied, offerBefore && { mayBeOld }).then((isOld) => {
           if (isOld) offerBefore?.()
           // After the effect of that, which gets it; and else nobody needs it any more.
           setImmediate(() => {

@@ -46,13 +46,13 @@ interface ReconcilerOptions {
   readonly clock: Clock
   readonly logger: Logger
   /**
-   * Returns what was current before the start, when that is to be on the clipboard again. It is
-   * asked for once, where nothing is found there; nothing newer gives way to it.
+   * Returns what is current, when that is to be on the clipboard again. It is asked for once, where
+   * nothing is found at the start, or something older; nothing newer gives way to it.
    */
   readonly before?: () => Promise<OfferedContent | undefined>
   /**
    * Gets what people copy, never an echo. With `offerBefore` it was there at the start: that puts
-   * what was current before in its place, unless anything newer has come.
+   * what `before` returns in its place, unless anything newer has come since.
    */
   readonly onCopy: (copied: CopiedContent, offerBefore: (() => void) | undefined) => void
   /** Gets the worst problem, for people, whenever that changes; `undefined` when all are over. */
@@ -69,6 +69,13 @@ interface Desired {
   /** `undefined` while a file is being saved, or nobody knows whether it is wanted. */
   content: OfferedContent | undefined
   isWritten: boolean
+}
+
+interface NextReading {
+  readonly reading: AbortController
+  readonly isHeldBack: boolean
+  /** Whether it was there at the start, whatever has come since. */
+  readonly isOfStart: boolean
 }
 
 /** The clipboard as the daemon has it, whatever the system. */
@@ -92,7 +99,9 @@ export class ClipboardReconciler {
   /** Ends when what is being read is of no interest any more; `undefined` when nothing is read. */
   #reading: AbortController | undefined
   /** The change that is read next: the newest alone, however many come meanwhile. */
-  #next: { readonly reading: AbortController; readonly isHeldBack: boolean } | undefined
+  #next: NextReading | undefined
+  /** Nothing was seen on the clipboard yet. */
+  #isStart = true
   #systemTrouble: string | undefined
   #loopTrouble: string | undefined
   #reported: string | undefined
@@ -176,12 +185,15 @@ export class ClipboardReconciler {
   #onChange(owner: ClipboardOwner): void {
     if (this.#isClosed) return
     this.#stopReading()
+    if (owner === 'us') return
+    const isOfStart = this.#isStart && owner === 'found'
+    this.#isStart = false
     if (owner === 'nobody') {
       if (this.#desired?.isWritten === true) this.#want(undefined)
       if (this.#before === undefined) this.#writeWaiting()
       else void this.#wantBefore(this.#before)()
+      return
     }
-    if (owner !== 'another' && owner !== 'found') return
     if (owner === 'another') this.#before = undefined
     const reading = new AbortController()
     this.#reading = reading
@@ -189,7 +201,7 @@ export class ClipboardReconciler {
     // While something is being written, only its content tells whose the change is.
     if (!isHeldBack || this.#writing !== undefined) {
       const isAwaited = this.#next !== undefined
-      this.#next = { reading, isHeldBack }
+      this.#next = { reading, isHeldBack, isOfStart }
       if (!isAwaited) void this.#reads.run(() => this.#readNext())
       return
     }
@@ -229,16 +241,16 @@ export class ClipboardReconciler {
   }
 
   async #readNext(): Promise<void> {
-    const { reading, isHeldBack = true } = this.#next ?? {}
+    const next = this.#next
     this.#next = undefined
-    if (reading === undefined || reading.signal.aborted) return
-    const { signal } = reading
+    if (next === undefined || next.reading.signal.aborted) return
+    const { signal } = next.reading
     try {
       const system = await this.#system
       const copied = await system.read(signal)
       if (signal.aborted) return
       this.#setSystemTrouble(undefined)
-      if (copied !== 'overtaken') await this.#judge(copied, signal, isHeldBack)
+      if (copied !== 'overtaken') await this.#judge(copied, next)
     } catch (error) {
       if (!signal.aborted) this.#onUnreadable(error)
     }
@@ -248,16 +260,17 @@ export class ClipboardReconciler {
   }
 
   /** @throws {CopyTooLarge} When it is larger than what is shared. */
-  async #judge(copied: CopiedContent | undefined, signal: AbortSignal, isHeldBack: boolean) {
+  async #judge(copied: CopiedContent | undefined, next: NextReading) {
+    const { isHeldBack, isOfStart, reading } = next
     if (copied === undefined || isLeftOut(copied, this.#options.limits)) return this.#onNotShared()
-    const echo = await this.#echoes.find(copied, signal)
-    if (signal.aborted) return
+    const echo = await this.#echoes.find(copied, reading.signal)
+    if (reading.signal.aborted) return
     if (echo !== undefined) return this.#onEcho(echo)
-    const before = this.#before
     this.#onForeign()
     if (isHeldBack || this.#options.pause.isOn) return
     this.#loop.noteCopy()
-    this.#options.onCopy(copied, before && this.#wantBefore(before))
+    const { before, onCopy } = this.#options
+    onCopy(copied, isOfStart && before !== undefined ? this.#wantBefore(before) : undefined)
   }
 
   #onUnreadable(error: unknown): void {

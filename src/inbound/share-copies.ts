@@ -2,7 +2,7 @@
 
 import { lstat } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { toDataName } from '../core/item.ts'
+import { toDataName, type Item } from '../core/item.ts'
 import { DomainError } from '../core/domain-error.ts'
 import { classifyMediaType, SNIFF_LENGTH } from '../core/media-type.ts'
 import { describeFailure } from '../lib/describe-failure.ts'
@@ -32,7 +32,10 @@ interface SharingDeps extends ShareCopiesDeps {
 }
 
 /** Shares a copy. @returns Whether it was left out: see `mayBeOld` of an `Origin`. */
-type ShareCopy = (copied: CopiedContent, how?: { readonly mayBeOld: boolean }) => Promise<boolean>
+type ShareCopy = (
+  copied: CopiedContent,
+  how?: { readonly mayBeOld: (current: Item) => boolean },
+) => Promise<boolean>
 
 /**
  * Makes a function that takes each copy as it happens. A newer copy overtakes an older one that is

@@ -43,7 +43,7 @@ export class StampOrder {
     const current = this.#deps.latest.current?.item
     if (current === undefined || origin.kind === 'device') return false
     if (origin.kind === 'clipboard') {
-      return origin.mayBeOld === true && !!current.replaced?.includes(hash)
+      return !!origin.mayBeOld?.(current) && !!current.replaced?.includes(hash)
     }
     const there = placeOf({ ...offered, stamp: origin.stamp }, hash, this.#believes)
     return comparePlaces(there, placeOf(current, current.contentHash, this.#believes)) <= 0

@@ -559,6 +559,24 @@ describe('what was current before the start', () => {
     }
   })
 
+  it('is what has become current since, where that came while the older copy was read', async () => {
+    const found = new Mailbox<() => void>()
+    const [saved, read] = [defer<OfferedContent>(), defer<CopiedContent>()]
+    const before = async () => text('newer')
+    const opened = await openFake({ before, onFound: (offer) => found.put(offer) })
+    const { clipboard, system } = opened
+    system.read = () => read.promise
+    system.copy(text('found'), 'found')
+    const offered = clipboard.offer(saved.promise)
+    read.resolve(text('found'))
+    const offerBefore = await found.next()
+    saved.resolve(text('newer'))
+    await offered
+    offerBefore()
+    assert.deepEqual(await system.writes.next(), text('newer'))
+    await clipboard.close()
+  })
+
   it('gives way to what is pushed, or becomes current, before the clipboard is there', async () => {
     const pushed = await openBefore(text('before'))
     await pushed.clipboard.offer(text('newer'))

@@ -497,8 +497,8 @@ describe('a push of what is there already', () => {
   })
 })
 
-describe('what is found on the clipboard after a crash', () => {
-  const found = { ...ITEM, origin: { kind: 'clipboard', mayBeOld: true } } as const
+describe('what is found on the clipboard at a start', () => {
+  const found = { ...ITEM, origin: { kind: 'clipboard', mayBeOld: () => true } } as const
   const copied = { ...ITEM, origin: { kind: 'clipboard' } } as const
 
   it('is left out, with its bytes, where pushes replaced it, however many', async (t) => {
@@ -528,6 +528,11 @@ describe('what is found on the clipboard after a crash', () => {
     }
     await pushText('four')
     assert.equal((await inbound.apply({ ...found, text: 'two' })).item, undefined)
+    const mayBeOld = (current: { readonly text: string }): boolean => current.text === 'newer'
+    const foundNow = { ...ITEM, origin: { kind: 'clipboard', mayBeOld } } as const
+    assert.equal((await inbound.apply({ ...foundNow, text: 'two' })).item?.text, 'two')
+    await pushText('newer')
+    assert.equal((await inbound.apply({ ...foundNow, text: 'two' })).item, undefined)
     assert.equal((await inbound.apply({ ...copied, text: 'two' })).item?.text, 'two')
   })
 })
