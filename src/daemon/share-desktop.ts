@@ -83,6 +83,7 @@ export async function shareDesktop(
       logger.info('What was copied is of a kind that is not shared', { ...leftOut }),
   }
   const { wasCutOff } = directory
+  directory.leavesLock = wasCutOff
   const { activatedAt } = station.latest.current?.item ?? {}
   // At a clean end it is free, and somebody may copy the same thing again before the next start.
   const mayBeOld = (current: Item): boolean => wasCutOff || current.activatedAt !== activatedAt
@@ -171,6 +172,8 @@ export async function shareDesktop(
       arrivals?.close()
       received.close()
       await pause.close()
+      // The clipboard may still have something older than what waits.
+      directory.leavesLock &&= reconciler.isWaiting
       await reconciler.close()
     },
   }

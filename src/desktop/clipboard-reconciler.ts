@@ -170,6 +170,11 @@ export class ClipboardReconciler {
     } else if (!isWritten) this.#want(undefined)
   }
 
+  /** Whether what was current before, or was pushed since, is not on the clipboard yet. */
+  get isWaiting(): boolean {
+    return this.#before !== undefined || this.#desired?.isWritten === false
+  }
+
   /** Lets go of the clipboard. Nothing is called back afterwards. */
   async close(): Promise<void> {
     this.#isClosed = true

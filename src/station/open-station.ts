@@ -87,7 +87,7 @@ export async function openStation(options: OpenStationOptions): Promise<Station>
   let isClosed = false
   try {
     const { dataDir, onFirstSighting, isBrief } = options
-    const directory = await openDataDirectory({ path: dataDir, isBrief })
+    const directory = await openDataDirectory({ path: dataDir })
     cleanup.add(async () => {
       try {
         await directory.close()
@@ -135,6 +135,7 @@ export async function openStation(options: OpenStationOptions): Promise<Station>
     devices.onCredentialGone((deviceId) => staging.drop(deviceId))
     devices.onCredentialGone((deviceId) => inbound.shutOut(deviceId))
     const verifier = new RememberingVerifier({ registry, hasher })
+    if (isBrief !== true) directory.leavesLock = false
     const own = { directory, blobs, storage, circleTime, peerStore, inbound, verifier }
     return {
       ...shared,

@@ -309,6 +309,11 @@ describe('what a push was to replace when the daemon was killed', needs('Xvfb', 
       server.thaw()
       // Whatever a command does on the folder meanwhile, it is no stop of the daemon.
       await daemon.run('pair', '--label', 'Other phone')
+      // Nor is a start that fails, or one that never sees the clipboard.
+      const args = ['--listen', '192.0.2.1:1']
+      await assert.rejects(startDaemonProcess(t, { folder, env, args }), /Cannot listen/)
+      const away = { DISPLAY: ':999999', CLIPGATE_CLIPBOARD: 'x11' }
+      await (await startDaemonProcess(t, { folder, env: away })).stop()
       const again = await startDaemonProcess(t, { folder, env })
       await offersNewest(paste, createPhone(device, again.ready.gateway))
 

@@ -21,6 +21,8 @@ export interface DataDirectory {
   readonly path: string
   /** Whether the daemon that had it last was killed. */
   readonly wasCutOff: boolean
+  /** Whether the next daemon is to learn that, too. */
+  leavesLock: boolean
   /** Tells others, through the lock, where the control listener is. */
   announce(about: { readonly control: string }): Promise<void>
   /** Gives it back. Calling it twice is fine. */
@@ -36,8 +38,6 @@ export interface DataDirectory {
  */
 export async function openDataDirectory(options: {
   readonly path: string
-  /** This program is no daemon: the next one still learns that the last one was killed. */
-  readonly isBrief?: boolean | undefined
 }): Promise<DataDirectory> {
   await ensurePrivateFolder(options.path)
   const path = await realpath(options.path)
@@ -50,16 +50,21 @@ export async function openDataDirectory(options: {
   const lock = await DirectoryLock.take(path).catch((error: unknown) => {
     throw toUnusable(path, error)
   })
+  const directory: DataDirectory = {
+    path,
+    wasCutOff,
+    leavesLock: wasCutOff,
+    announce: (about) => lock.announce(about),
+    close: () => (directory.leavesLock ? lock.leave() : lock.release()),
+  }
   try {
     for (const folder of [BLOBS_FOLDER, STAGING_FOLDER]) await ensureOwnFolder(join(path, folder))
     await sweepTemporaries(path)
   } catch (error) {
-    await lock.release()
+    await directory.close()
     throw toUnusable(path, error)
   }
-  const announce: DataDirectory['announce'] = (about) => lock.announce(about)
-  const close = () => (options.isBrief && wasCutOff ? lock.leave() : lock.release())
-  return { path, wasCutOff, announce, close }
+  return directory
 }
 
 async function sweepTemporaries(path: string): Promise<void> {
