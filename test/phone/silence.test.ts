@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
+import { INSECURE_HOST, openPage } from '../panel/support/browser.ts'
 import { needs } from '../support/requirements.ts'
 import { addressOf, openPhonePage, passUntil, sendText, uploadsOf } from './support/phone-page.ts'
 import { digHole } from './support/wire.ts'
@@ -174,6 +175,41 @@ describe('what is typed into the phone page', needs('chromium'), () => {
       await page.getByRole('button', { name: `Remove from the list: ${name}` }).tap()
     }
     assert.equal(await uploadsOf(page).count(), 1)
+  })
+
+  it('is still there as files are whose choice took longer than the account, and which nobody sends', async (t) => {
+    const { page, daemon, device } = await openPhonePage(t)
+    const choosing = page.waitForEvent('filechooser')
+    await page.getByText('Photos, files').tap()
+    const chooser = await choosing
+    await daemon.run('revoke', device.id)
+    await page.getByText('This phone was disconnected').waitFor()
+    const again = await daemon.pair('Another phone')
+    await page.evaluate(`location.hash = '${addressOf(again, daemon.ready.gateway).split('#')[1]}'`)
+    await page.locator(LIVE).waitFor()
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(request.method()))
+    await chooser.setFiles({ name: 'film.mp4', mimeType: '', buffer: Buffer.from('x') })
+    await uploadsOf(page).getByText('Not sent yet').waitFor()
+    await page.getByRole('button', { name: 'Remove from the list: film.mp4' }).tap()
+    assert.equal(asked.includes('PUT'), false)
+  })
+
+  it('is still there as files are that were shared with the page, and not sent by then', async (t) => {
+    const { daemon, device } = await openPhonePage(t)
+    const { gateway } = daemon.ready
+    const { page } = await openPage()
+    t.after(() => page.context().close())
+    // Browsers keep what is shared for addresses that they trust.
+    await page.goto(addressOf(device, gateway).replace(INSECURE_HOST, '127.0.0.1'))
+    await page.locator(LIVE).waitFor()
+    await page.evaluate(`caches.open('clipgate-shared')
+      .then((cache) => cache.put('/phone/share?name=shared.txt', new Response('x')))`)
+    await page.reload()
+    await page.getByRole('button', { name: 'Send what was shared (1)' }).waitFor()
+    await daemon.run('revoke', device.id)
+    await page.getByText('This phone was disconnected').waitFor()
+    await uploadsOf(page).filter({ hasText: 'shared.txt' }).getByText('Not sent yet').waitFor()
   })
 
   it('is still there when the new code is opened in another tab', async (t) => {

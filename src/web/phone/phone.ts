@@ -39,8 +39,8 @@ let end: (() => void) | undefined
 /** Holds what is typed, and nothing else does, from one account to the next. */
 let field: HTMLTextAreaElement | undefined
 
-/** The rows of files that the account before has not sent. */
-let unsent: readonly Element[] = []
+/** The rows of files, also of those that the account before has not sent. */
+const files = h('ul', { class: 'uploads' })
 
 start()
 offerInstall()
@@ -74,9 +74,8 @@ function start() {
     secure.show(state.https)
   })
   const secure = createSecureView(account)
-  const send = createSendView(field?.value ?? '', () => live.lose())
+  const send = createSendView(files, field?.value ?? '', () => live.lose())
   field = send.field
-  send.list.append(...unsent)
   const why = h('p', { class: 'trouble', role: 'status' })
   const again = button(strings.again, () => live.reopen())
   const away = h('section', { class: 'card', hidden: true }, why, again)
@@ -108,14 +107,14 @@ function start() {
   })
   const stop = () => {
     live.end()
-    unsent = send.end()
+    send.end()
     end = undefined
   }
   end = stop
   const leave = () => {
     stop()
     field = undefined
-    unsent = []
+    files.replaceChildren()
     forgetAccount()
     void withdraw()
     showWay('forgotten')
@@ -205,14 +204,13 @@ function showWay(state: Way | 'forgotten') {
 
 function farewell(title: string, hint: string) {
   const typed = field?.value ? [field] : []
-  const files = unsent.length === 0 ? [] : [h('ul', { class: 'uploads' }, ...unsent)]
   const card = h(
     'section',
     { class: 'card' },
     h('h2', {}, title),
     h('p', {}, hint),
     ...typed,
-    ...files,
+    files,
   )
   main.replaceChildren(card)
 }

@@ -28,10 +28,11 @@ const UNHEARD: readonly Failure[] = ['away', 'elsewhere']
  *
  * What others share with the page is only offered: a page of another site could have sent it, too.
  *
+ * @param list Holds a row of each file, also of those that accounts before have not sent.
  * @param text What was typed before.
  * @param onAway Called when the computer does not take a text, as nobody is there.
  */
-export function createSendView(text: string, onAway: () => void) {
+export function createSendView(list: Element, text: string, onAway: () => void) {
   const field = h('textarea', {
     // Or the browser writes what stands here into its session on the disk.
     autocomplete: 'off',
@@ -43,7 +44,6 @@ export function createSendView(text: string, onAway: () => void) {
   })
   field.value = text
   const note = h('p', { class: 'note', role: 'status' })
-  const list = h('ul', { class: 'uploads' })
   const send = button(strings.send, sendText, { class: 'main' })
   const files = picker(strings.files, { multiple: true })
   const camera = picker(strings.camera, { accept: 'image/*', capture: 'environment' })
@@ -128,6 +128,7 @@ export function createSendView(text: string, onAway: () => void) {
       sendFiles(shared)
     })
     note.before(sendAll)
+    stop.signal.addEventListener('abort', () => sendAll.isConnected && sendAll.click())
   }
 
   /** Puts a text where a person types, and leaves what is there. */
@@ -147,6 +148,8 @@ export function createSendView(text: string, onAway: () => void) {
     clearSent()
     uploads = [...uploads.filter(({ isOver }) => !isOver()), ...chosenNow]
     list.append(...chosenNow.map(({ row }) => row))
+    // Some are chosen for a while, and another account may be here by then.
+    if (stop.signal.aborted) return end()
     showSum()
     queue = queue.then(() => sendTogether(chosenNow, batch))
   }
@@ -188,15 +191,14 @@ export function createSendView(text: string, onAway: () => void) {
     return h('label', { class: 'button' }, label, input)
   }
 
-  /** @returns The rows of the files that were not sent, by this account and by others before. */
+  /** Sends nothing any more, and leaves the rows of the files that were not sent. */
   function end() {
     clearSent()
     stop.abort()
     for (const { leave } of uploads) leave()
-    return [...list.children]
   }
 
-  return { section, progress, field, list, offer, showBack, end }
+  return { section, progress, field, offer, showBack, end }
 }
 
 /** Sends files that were chosen together, as one item of those that arrive. Never rejects. */
