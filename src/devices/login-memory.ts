@@ -68,7 +68,7 @@ export function warnOfShortMemory(): string | undefined {
   )
   return (
     `Logins need ${needed} of memory, and ${left} are left of the limit of ${limit}: they are ` +
-    'refused; raise the limit to 112 MiB at least, 160 for the longest texts'
+    'refused; raise the limit to 112 MiB at least, 192 for the longest texts'
   )
 }
 

@@ -265,6 +265,7 @@ describe('the program as it is built', () => {
 
   for (const [limit, what, textOf] of [
     [128, 'texts of 8 MiB', (time: number) => `${time}`.repeat(8 * MIB)],
+    // Less than what is said to suffice, which has room for slow readers and a hub beside forms.
     // In a string of V8, one character has each of the others take two bytes.
     [160, 'the longest texts', (time: number) => `${time}`.repeat(16 * MIB - 200) + '世'],
   ] as const) {
