@@ -173,7 +173,7 @@ export async function shareDesktop(
       received.close()
       await pause.close()
       // The clipboard may still have something older than what waits.
-      directory.leavesLock &&= reconciler.isWaiting
+      directory.leavesLock = reconciler.isWaiting(wasCutOff)
       await reconciler.close()
     },
   }

@@ -170,9 +170,11 @@ export class ClipboardReconciler {
     } else if (!isWritten) this.#want(undefined)
   }
 
-  /** Whether what was current before, or was pushed since, is not on the clipboard yet. */
-  get isWaiting(): boolean {
-    return this.#before !== undefined || this.#desired?.isWritten === false
+  /** Whether a push is not on the clipboard yet; `orBefore`: or may be wanted there again. */
+  isWaiting(orBefore: boolean): boolean {
+    const { isWritten = true, content } = this.#desired ?? {}
+    if (orBefore) return this.#before !== undefined || !isWritten
+    return !isWritten && content !== undefined
   }
 
   /** Lets go of the clipboard. Nothing is called back afterwards. */

@@ -286,6 +286,22 @@ async function offersNewest(
 }
 
 describe('what a push was to replace when the daemon was killed', needs('Xvfb', 'xclip'), () => {
+  it('is not taken for a new copy where the daemon was stopped instead', async (t) => {
+    const { server, env, copy, paste } = await openX11(t)
+    const daemon = await startDaemonProcess(t, { devices: ['Phone'], env })
+    const { folder } = daemon
+    const device = await daemon.pair('Phone')
+    const phone = createPhone(device, daemon.ready.gateway)
+    await copy('older')
+    await phone.reads({ text: 'older' })
+    server.freeze()
+    await phone.pushText('newest')
+    await daemon.stop()
+    server.thaw()
+    const again = await startDaemonProcess(t, { folder, env })
+    await offersNewest(paste, createPhone(device, again.ready.gateway))
+  })
+
   for (const kind of ['text', 'file']) {
     it(`is not taken for a new copy: a ${kind}`, async (t) => {
       const { server, env, copy, paste } = await openX11(t)

@@ -21,7 +21,7 @@ export interface DataDirectory {
   readonly path: string
   /** Whether the daemon that had it last was killed. */
   readonly wasCutOff: boolean
-  /** Whether the next daemon is to learn that, too. */
+  /** Whether the next daemon is to find it as if this one had been killed. */
   leavesLock: boolean
   /** Tells others, through the lock, where the control listener is. */
   announce(about: { readonly control: string }): Promise<void>
