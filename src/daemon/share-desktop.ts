@@ -107,6 +107,7 @@ export async function shareDesktop(
       clock,
       logger,
       before: () => offerBefore(station.latest, received),
+      wasCutOff,
       onCopy: (copied, offerBefore) => {
         shared = copied
         void share(copied, offerBefore && { mayBeOld }).then((isOld) => {

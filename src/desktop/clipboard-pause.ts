@@ -200,3 +200,17 @@ const decodeRecord = objectOf({
   untilMs: optional(matching(decodeNumber, isTime, 'a time in Unix milliseconds')),
   changedOn: optional(arrayOf(decodeString)),
 }) satisfies Decoder<unknown>
+
+/** A pause of the person in front of the desktop: nothing is read, nothing is written. */
+export type SharingPause = Pick<
+  ClipboardPause,
+  'isOn' | 'isHoldingBack' | 'noteChange' | 'onChange'
+>
+
+/** For those who cannot be paused. */
+export const NEVER_PAUSED: SharingPause = {
+  isOn: false,
+  isHoldingBack: false,
+  noteChange: () => undefined,
+  onChange: () => () => undefined,
+}

@@ -20,25 +20,11 @@ import type {
   OfferedContent,
   SystemClipboard,
 } from '../ports/system-clipboard.ts'
-import type { ClipboardPause } from './clipboard-pause.ts'
+import type { SharingPause } from './clipboard-pause.ts'
 import { ClipboardHeld, CopyTooLarge, OutOfReach } from './clipboard-errors.ts'
 import { Echoes, type Written } from './echoes.ts'
 import { LoopGuard } from './loop-guard.ts'
 import { isLeftOut, type CopyLimits } from './read-copy.ts'
-
-/** A pause of the person in front of the desktop: nothing is read, nothing is written. */
-export type SharingPause = Pick<
-  ClipboardPause,
-  'isOn' | 'isHoldingBack' | 'noteChange' | 'onChange'
->
-
-/** For those who cannot be paused. */
-export const NEVER_PAUSED: SharingPause = {
-  isOn: false,
-  isHoldingBack: false,
-  noteChange: () => undefined,
-  onChange: () => () => undefined,
-}
 
 interface ReconcilerOptions {
   readonly pause: SharingPause
@@ -46,10 +32,12 @@ interface ReconcilerOptions {
   readonly clock: Clock
   readonly logger: Logger
   /**
-   * Returns what is current, when that is to be on the clipboard again. It is asked for once, where
-   * nothing is found at the start, or something older; nothing newer gives way to it.
+   * Returns what is current, when that is to be on the clipboard again: where nothing is found at
+   * the start, or something older; nothing newer gives way to it.
    */
   readonly before?: () => Promise<OfferedContent | undefined>
+  /** Whether a crash may have left that on the clipboard, in whatever form. */
+  readonly wasCutOff?: boolean
   /**
    * Gets what people copy, never an echo. With `offerBefore` it was there at the start: that puts
    * what `before` returns in its place, unless anything newer has come since.
@@ -232,13 +220,18 @@ export class ClipboardReconciler {
     this.#want(desired)
     return async () => {
       if (desired !== this.#desired) return
-      try {
-        desired.content = await find()
-      } catch (error) {
-        const failure = describeFailure(error)
-        this.#options.logger.warn('Cannot offer what was current before', { ...failure })
-      }
+      desired.content = await this.#find(find)
       this.#writeWaiting()
+    }
+  }
+
+  async #find(find: () => Promise<OfferedContent | undefined>) {
+    try {
+      return await find()
+    } catch (error) {
+      const failure = describeFailure(error)
+      this.#options.logger.warn('Cannot offer what was current before', { ...failure })
+      return undefined
     }
   }
 
@@ -269,15 +262,21 @@ export class ClipboardReconciler {
   /** @throws {CopyTooLarge} When it is larger than what is shared. */
   async #judge(copied: CopiedContent | undefined, next: NextReading) {
     const { isHeldBack, isOfStart, reading } = next
-    if (copied === undefined || isLeftOut(copied, this.#options.limits)) return this.#onNotShared()
+    const { before, limits, onCopy, pause, wasCutOff = false } = this.#options
+    if (copied === undefined || isLeftOut(copied, limits)) return this.#onNotShared()
+    // Some programs keep what was written before a crash, in a form of their own.
+    const kept = isOfStart && wasCutOff && before ? await this.#find(before) : undefined
+    const known = kept && this.#echoes.add(kept)
     const echo = await this.#echoes.find(copied, reading.signal)
     if (reading.signal.aborted) return
-    if (echo !== undefined) return this.#onEcho(echo)
+    if (echo !== undefined) this.#onEcho(echo)
+    if (echo !== undefined && echo !== known) return
     this.#onForeign()
-    if (isHeldBack || this.#options.pause.isOn) return
+    if (echo === undefined && (isHeldBack || pause.isOn)) return
+    const offerBefore = isOfStart && before !== undefined ? this.#wantBefore(before) : undefined
+    if (echo !== undefined) return offerBefore?.()
     this.#loop.noteCopy()
-    const { before, onCopy } = this.#options
-    onCopy(copied, isOfStart && before !== undefined ? this.#wantBefore(before) : undefined)
+    onCopy(copied, offerBefore)
   }
 
   #onUnreadable(error: unknown): void {

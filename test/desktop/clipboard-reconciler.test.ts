@@ -15,7 +15,7 @@ import {
   watchedPause,
   type OpenOptions,
 } from './support/open-reconciler.ts'
-import { NEVER_PAUSED } from '../../src/desktop/clipboard-reconciler.ts'
+import { NEVER_PAUSED } from '../../src/desktop/clipboard-pause.ts'
 import { blobOf } from '../support/memory-blob.ts'
 import { watched } from './x11/support/watched-blob.ts'
 
@@ -556,6 +556,22 @@ describe('what was current before the start', () => {
       const expected = newer === 'nothing' || newer === 'cleared' ? 'before' : 'newer'
       assert.deepEqual(await system.paste(), text(expected))
       await clipboard.close()
+    }
+  })
+
+  it('takes the place of what another program kept of it after a crash, and of nothing else', async () => {
+    const files = { kind: 'files', paths: ['/received/a.bin'] } as const
+    const before = async () => files
+    for (const wasCutOff of [true, false]) {
+      for (const found of ['/received/a.bin', '/received/b.bin']) {
+        const { clipboard, system, copies } = await openFake({ before, wasCutOff })
+        system.copy(text(found), 'found')
+        await done()
+        const isKept = wasCutOff && found.endsWith('a.bin')
+        assert.deepEqual([copies.size, system.writes.size], isKept ? [0, 1] : [1, 0], found)
+        assert.deepEqual(await system.paste(), isKept ? files : text(found))
+        await clipboard.close()
+      }
     }
   })
 

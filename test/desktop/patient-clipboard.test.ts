@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { ClipboardReconciler, NEVER_PAUSED } from '../../src/desktop/clipboard-reconciler.ts'
+import { NEVER_PAUSED } from '../../src/desktop/clipboard-pause.ts'
+import { ClipboardReconciler } from '../../src/desktop/clipboard-reconciler.ts'
 import { LONGEST_RETRY_MS } from '../../src/lib/back-off.ts'
 import { PatientClipboard } from '../../src/desktop/patient-clipboard.ts'
 import { COPY_LIMITS } from '../../src/desktop/read-copy.ts'

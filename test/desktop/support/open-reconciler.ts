@@ -1,11 +1,8 @@
 /** A clipboard as the daemon has it, over any system, and everything that it reports. @module */
 
 import assert from 'node:assert/strict'
-import {
-  ClipboardReconciler,
-  NEVER_PAUSED,
-  type SharingPause,
-} from '../../../src/desktop/clipboard-reconciler.ts'
+import { NEVER_PAUSED, type SharingPause } from '../../../src/desktop/clipboard-pause.ts'
+import { ClipboardReconciler } from '../../../src/desktop/clipboard-reconciler.ts'
 import { COPY_LIMITS, type CopyLimits } from '../../../src/desktop/read-copy.ts'
 import type { Clock } from '../../../src/lib/clock.ts'
 import type {
@@ -102,6 +99,8 @@ export interface OpenOptions {
   readonly pause?: SharingPause | undefined
   /** What was current before the start. */
   readonly before?: () => Promise<OfferedContent | undefined>
+  /** Whether the daemon that offered that was killed. */
+  readonly wasCutOff?: boolean
   /** Gets what offers that in place of what was found. */
   readonly onFound?: (offerBefore: () => void) => void
 }
@@ -110,8 +109,10 @@ export interface OpenOptions {
 export async function openReconciler<AnyClock extends Clock>(
   clock: AnyClock,
   open: (deps: SystemDeps<AnyClock>) => Promise<SystemClipboard>,
-  { limits: some, pause = NEVER_PAUSED, before = async () => undefined, onFound }: OpenOptions = {},
+  options: OpenOptions = {},
 ): Promise<Opened<AnyClock>> {
+  const { limits: some, pause = NEVER_PAUSED, wasCutOff = false, onFound } = options
+  const { before = async () => undefined } = options
   const copies: Opened['copies'] = new Mailbox()
   const troubles: Opened['troubles'] = new Mailbox()
   const logger = new CaptureLogger()
@@ -122,6 +123,7 @@ export async function openReconciler<AnyClock extends Clock>(
     clock,
     logger,
     before,
+    wasCutOff,
     onCopy: (copied, offerBefore) => {
       copies.put(copied)
       if (offerBefore !== undefined) onFound?.(offerBefore)
