@@ -11,24 +11,18 @@ import { FileUpload, type FileUploadOptions } from '../shared/file-upload.ts'
 import type { Member } from '../shared/members.ts'
 import { pushLastingly } from '../shared/push-lastingly.ts'
 import { ask as askDoor, parseAnswer, readPushed, send, type Door } from '../shared/request.ts'
-import { withStorage } from '../shared/storage.ts'
+import { KeptWord } from '../shared/storage.ts'
 import type { Pairing, PanelState } from './state.ts'
 import { strings } from './strings.ts'
 
-const KEY = 'clipgate.token'
-
 const FRAGMENT = /^#([\w-]{43})$/
 
-const tab = (): Storage => sessionStorage
-
-/** The token where the browser keeps nothing. */
-let known: string | undefined
+const kept = new KeptWord(() => sessionStorage, 'clipgate.token')
 
 /** The token with which this tab is signed in. @throws {ClientError} `UNAUTHORIZED` */
 export function tokenOfTab(): string {
-  const kept = withStorage(tab, (storage) => storage.getItem(KEY))
-  const token = kept === undefined ? known : kept
-  if (token == null) throw new ClientError('UNAUTHORIZED')
+  const token = kept.get()
+  if (token === null) throw new ClientError('UNAUTHORIZED')
   return token
 }
 
@@ -271,13 +265,10 @@ export function takeToken() {
   const { hash, pathname } = location
   history.replaceState(null, '', pathname)
   const token = FRAGMENT.exec(hash)?.[1]
-  if (token === undefined) return
-  known = token
-  withStorage(tab, (storage) => storage.setItem(KEY, token))
+  if (token !== undefined) kept.set(token)
 }
 
 /** Signs this tab out. */
 export function forgetToken() {
-  known = undefined
-  withStorage(tab, (storage) => storage.removeItem(KEY))
+  kept.set(null)
 }

@@ -8,7 +8,7 @@ import { ApiError, readPreview, readText } from './api.ts'
 import { button, h, inOrder, section, setAttribute, setText } from '../shared/dom.ts'
 import { formatBytes } from '../shared/language.ts'
 import { showPicture } from '../shared/picture.ts'
-import { withStorage } from '../shared/storage.ts'
+import { KeptWord } from '../shared/storage.ts'
 import { icon } from './icons.ts'
 import { createItemActions, listMembers } from './item-actions.ts'
 import { describeSender } from './format.ts'
@@ -19,24 +19,11 @@ import type { Item } from './state.ts'
 const words = strings.item
 
 /** Remembers in this browser whether content is hidden: others may look at the same screen. */
-const HIDDEN_KEY = 'clipgate.preview'
-
-const browser = (): Storage => localStorage
-
-/** Kept besides, for browsers that keep nothing. */
-let isHiddenHere = false
+const kept = new KeptWord(() => localStorage, 'clipgate.preview')
 
 /** Whether content is hidden. */
 export function isHidden() {
-  return withStorage(browser, (storage) => storage.getItem(HIDDEN_KEY) === 'hidden') ?? isHiddenHere
-}
-
-function setHidden(isWanted: boolean) {
-  isHiddenHere = isWanted
-  withStorage(browser, (storage) => {
-    if (isWanted) storage.setItem(HIDDEN_KEY, 'hidden')
-    else storage.removeItem(HIDDEN_KEY)
-  })
+  return kept.get() === 'hidden'
 }
 
 /** @param onHide Called when the reader wants to see more, or less. */
@@ -53,7 +40,7 @@ export function createItemView(onHide: () => void) {
   const sign = h('span', { class: 'sign' })
   const what = h('div', { class: 'what' }, sign, h('div', { class: 'grow' }, type, facts))
   const toggle = button('', () => {
-    setHidden(!isHidden())
+    kept.set(isHidden() ? null : 'hidden')
     showPreview()
     onHide()
   })
