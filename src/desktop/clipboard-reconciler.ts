@@ -269,8 +269,7 @@ export class ClipboardReconciler {
     const known = kept && this.#echoes.add(kept)
     const echo = await this.#echoes.find(copied, reading.signal)
     if (reading.signal.aborted) return
-    if (echo !== undefined) this.#onEcho(echo)
-    if (echo !== undefined && echo !== known) return
+    if (echo !== undefined && echo !== known) return this.#onEcho(echo)
     this.#onForeign()
     if (echo === undefined && (isHeldBack || pause.isOn)) return
     const offerBefore = isOfStart && before !== undefined ? this.#wantBefore(before) : undefined

@@ -1,4 +1,4 @@
-/** Tells which item is newer: in a circle by stamps, after a crash by what was replaced. @module */
+/** Tells which item is newer: in a circle by stamps, at a start by what was replaced. @module */
 
 import { DomainError } from '../core/domain-error.ts'
 import type { Item } from '../core/item.ts'
