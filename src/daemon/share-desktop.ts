@@ -28,6 +28,12 @@ import type { Station } from '../station/open-station.ts'
 import { NOTHING_SHARED, openSystemClipboard } from './open-system-clipboard.ts'
 import type { Settings } from './settings.ts'
 
+/**
+ * There while the clipboard may have something older than what is stored: while it is shared, and
+ * afterwards when the daemon was killed, or stopped before it wrote what it should.
+ */
+const SHARING_FILE = 'sharing'
+
 /** A desktop, or the lack of one. */
 export interface Desktop {
   readonly mode: 'desktop' | 'headless'
@@ -82,8 +88,9 @@ export async function shareDesktop(
     onLeftOut: (leftOut) =>
       logger.info('What was copied is of a kind that is not shared', { ...leftOut }),
   }
-  const { wasCutOff } = directory
-  directory.leavesLock = wasCutOff
+  const mark = new DiskPrivateFile(join(directory.path, SHARING_FILE))
+  const wasCutOff = (await mark.read()) !== undefined
+  if (!wasCutOff) await mark.write('')
   const { activatedAt } = station.latest.current?.item ?? {}
   // At a clean end it is free, and somebody may copy the same thing again before the next start.
   const mayBeOld = (current: Item): boolean => wasCutOff || current.activatedAt !== activatedAt
@@ -173,9 +180,12 @@ export async function shareDesktop(
       arrivals?.close()
       received.close()
       await pause.close()
-      // The clipboard may still have something older than what waits.
-      directory.leavesLock = reconciler.isWaiting(wasCutOff)
+      const { isBehind } = reconciler
       await reconciler.close()
+      if (isBehind) return
+      await mark.remove().catch((error: unknown) => {
+        logger.warn(`Cannot remove ${SHARING_FILE}`, { ...describeFailure(error) })
+      })
     },
   }
 }

@@ -158,10 +158,10 @@ export class ClipboardReconciler {
     } else if (!isWritten) this.#want(undefined)
   }
 
-  /** Whether a push is not on the clipboard yet; `orBefore`: or may be wanted there again. */
-  isWaiting(orBefore: boolean): boolean {
+  /** Whether the clipboard may have something older than what should be there. */
+  get isBehind(): boolean {
     const { isWritten = true, content } = this.#desired ?? {}
-    if (orBefore) return this.#before !== undefined || !isWritten
+    if (this.#options.wasCutOff === true) return this.#before !== undefined || !isWritten
     return !isWritten && content !== undefined
   }
 

@@ -135,7 +135,6 @@ export async function openStation(options: OpenStationOptions): Promise<Station>
     devices.onCredentialGone((deviceId) => staging.drop(deviceId))
     devices.onCredentialGone((deviceId) => inbound.shutOut(deviceId))
     const verifier = new RememberingVerifier({ registry, hasher })
-    if (isBrief !== true) directory.leavesLock = false
     const own = { directory, blobs, storage, circleTime, peerStore, inbound, verifier }
     return {
       ...shared,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { access, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -297,6 +297,7 @@ describe('what a push was to replace when the daemon was killed', needs('Xvfb', 
     server.freeze()
     await phone.pushText('newest')
     await daemon.stop()
+    await assert.rejects(access(join(folder, 'data', 'lock')))
     server.thaw()
     const again = await startDaemonProcess(t, { folder, env })
     await offersNewest(paste, createPhone(device, again.ready.gateway))
@@ -328,6 +329,7 @@ describe('what a push was to replace when the daemon was killed', needs('Xvfb', 
       // Nor is a start that fails, or one that never sees the clipboard.
       const args = ['--listen', '192.0.2.1:1']
       await assert.rejects(startDaemonProcess(t, { folder, env, args }), /Cannot listen/)
+      await (await startDaemonProcess(t, { folder, args: ['--headless'] })).stop()
       const away = { DISPLAY: ':999999', CLIPGATE_CLIPBOARD: 'x11' }
       await (await startDaemonProcess(t, { folder, env: away })).stop()
       const again = await startDaemonProcess(t, { folder, env })

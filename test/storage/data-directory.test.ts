@@ -47,25 +47,6 @@ describe('openDataDirectory()', () => {
     })
   }
 
-  it('tells the next daemon that the last one was killed, until one knows what that left', async (t) => {
-    const path = await temporaryFolder(t)
-    const daemon = await openDataDirectory({ path })
-    const record = await readFile(join(path, 'lock'))
-    await daemon.close()
-    const tell = async (leavesLock?: boolean) => {
-      const directory = await openDataDirectory({ path })
-      if (leavesLock !== undefined) directory.leavesLock = leavesLock
-      await directory.close()
-      return directory.wasCutOff
-    }
-    assert.deepEqual([await tell(), await tell()], [false, false])
-    await writeFile(join(path, 'lock'), record)
-    assert.deepEqual(
-      [await tell(), await tell(true), await tell(false), await tell()],
-      [...[true, true, true, false]],
-    )
-  })
-
   it('takes folders away from other users', async (t) => {
     const path = await temporaryFolder(t)
     await mkdir(join(path, 'blobs'))

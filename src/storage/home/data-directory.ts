@@ -1,11 +1,10 @@
 /** The data directory: private folders, held by one program at a time. @module */
 
-import { existsSync } from 'node:fs'
 import { readdir, realpath, rm } from 'node:fs/promises'
 import { join, win32 } from 'node:path'
 import { isTemporaryName } from '../../lib/atomic-file.ts'
 import { hasCode } from '../../lib/system-error.ts'
-import { DirectoryLock, LOCK_NAME } from './lock.ts'
+import { DirectoryLock } from './lock.ts'
 import { ensureOwnFolder, ensurePrivateFolder, toUnusable, unusable } from './own-files.ts'
 import { execFile } from 'node:child_process'
 import { homedir } from 'node:os'
@@ -19,10 +18,6 @@ export const STAGING_FOLDER = 'staging'
 export interface DataDirectory {
   /** Absolute, without links. */
   readonly path: string
-  /** Whether the daemon that had it last was killed. */
-  readonly wasCutOff: boolean
-  /** Whether the next daemon is to find it as if this one had been killed. */
-  leavesLock: boolean
   /** Tells others, through the lock, where the control listener is. */
   announce(about: { readonly control: string }): Promise<void>
   /** Gives it back. Calling it twice is fine. */
@@ -46,25 +41,17 @@ export async function openDataDirectory(options: {
       throw unusable(path, 'other users may read it; choose a folder in your profile', error)
     })
   }
-  const wasCutOff = existsSync(join(path, LOCK_NAME))
   const lock = await DirectoryLock.take(path).catch((error: unknown) => {
     throw toUnusable(path, error)
   })
-  const directory: DataDirectory = {
-    path,
-    wasCutOff,
-    leavesLock: wasCutOff,
-    announce: (about) => lock.announce(about),
-    close: () => (directory.leavesLock ? lock.leave() : lock.release()),
-  }
   try {
     for (const folder of [BLOBS_FOLDER, STAGING_FOLDER]) await ensureOwnFolder(join(path, folder))
     await sweepTemporaries(path)
   } catch (error) {
-    await directory.close()
+    await lock.release()
     throw toUnusable(path, error)
   }
-  return directory
+  return { path, announce: (about) => lock.announce(about), close: () => lock.release() }
 }
 
 async function sweepTemporaries(path: string): Promise<void> {

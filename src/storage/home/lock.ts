@@ -43,7 +43,7 @@ import {
 import { constants } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 
-export const LOCK_NAME = 'lock'
+const LOCK_NAME = 'lock'
 const SOLE_NAME = 'lock.held'
 const CLAIM_NAME = /^lock\.[0-9a-f]{32}\.claim$/
 const TOKEN = /^[0-9a-f]{32}$/
@@ -158,15 +158,10 @@ export class DirectoryLock {
       const record = await readRecord(this.#path)
       if (record?.token === this.#record.token) await unlink(this.#path)
     } finally {
-      await this.leave()
+      ownTokens.delete(this.#record.token)
+      // The file stays: removed by name, it might be one that the next program has just opened.
+      await this.#sole?.close()
     }
-  }
-
-  /** Gives it up as a program that is killed does. */
-  async leave(): Promise<void> {
-    ownTokens.delete(this.#record.token)
-    // The file stays: removed by name, it might be one that the next program has just opened.
-    await this.#sole?.close()
   }
 }
 
