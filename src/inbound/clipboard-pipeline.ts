@@ -13,7 +13,7 @@ import { looksAlike, withAlias, type Item, type Sender } from '../core/item.ts'
 import { MAX_METADATA_BYTES, REPEAT_PUSH_MS } from '../core/limits.ts'
 import { hashBytes } from '../hashing/file-hasher.ts'
 import { withChanges } from '../lib/long-text.ts'
-import { KeyedQueues, Semaphore, type OwnTurn, Turns } from '../lib/semaphore.ts'
+import { Semaphore, type OwnTurn } from '../lib/semaphore.ts'
 import { messageOf } from '../lib/describe-failure.ts'
 import { hasCode } from '../lib/system-error.ts'
 import type { Blob, BlobStore, HashedBlob } from '../ports/blob.ts'
@@ -42,6 +42,7 @@ import {
   type NewContent,
   type ResolveDeps,
 } from './resolve-content.ts'
+import { SenderQueues } from './sender-queues.ts'
 import { StampOrder, type Member } from './stamp-order.ts'
 
 /** Work that is done after the sender has been answered; a failure is logged. */
@@ -94,10 +95,7 @@ interface LastPush extends Pick<InboundItem, 'origin'> {
 
 /** The one pipeline of a daemon: see {@link InboundPipeline}. */
 export class ClipboardPipeline implements InboundPipeline {
-  /** One queue for each sender. */
-  readonly #senders = new KeyedQueues()
-  /** Breaks off what takes long for the item of each sender that has one under way. */
-  readonly #turns = new Map<string, Turns>()
+  readonly #senders = new SenderQueues()
   /** One queue for all, for what reads or changes the current item. */
   readonly #queue = new Semaphore(1)
   readonly #md5 = new RememberedMd5()
@@ -107,7 +105,6 @@ export class ClipboardPipeline implements InboundPipeline {
   #saves: FileSaves | undefined
   /** The push that made the current item current, for telling a repetition. */
   #lastPush: LastPush | undefined
-  #isClosed = false
 
   constructor(deps: PipelineDeps) {
     this.#deps = deps
@@ -133,19 +130,7 @@ export class ClipboardPipeline implements InboundPipeline {
   }
 
   apply(inbound: InboundItem): Promise<AppliedItem> {
-    const key = queueKeyOf(inbound.origin)
-    return this.#senders.run(key, async () => {
-      if (this.#isClosed) throw closed()
-      const turns = new Turns()
-      const turn = turns.take()
-      this.#turns.set(key, turns)
-      try {
-        return await this.#apply(inbound, turn)
-      } finally {
-        this.#turns.delete(key)
-        turn.release()
-      }
-    })
+    return this.#senders.run(senderOf(inbound.origin), (turn) => this.#apply(inbound, turn))
   }
 
   /**
@@ -153,16 +138,12 @@ export class ClipboardPipeline implements InboundPipeline {
    * it sent has become current, or was refused.
    */
   shutOut(deviceId: string): Promise<void> {
-    const key = queueOf(deviceId)
-    void this.#turns.get(key)?.interrupt(credentialGone())
-    return this.#senders.idle(key)
+    return this.#senders.interrupt(deviceKey(deviceId), credentialGone())
   }
 
   /** Refuses items from now on. Resolves when nothing is done any more for those that came. */
   async close(): Promise<void> {
-    this.#isClosed = true
-    for (const turns of this.#turns.values()) void turns.interrupt(closed())
-    await Promise.all([...this.#turns.keys()].map((key) => this.#senders.idle(key)))
+    await this.#senders.close(closed())
     await this.#saves?.end(0)
   }
 
@@ -383,11 +364,10 @@ function closed(): DomainError {
   return new DomainError('STATION_CLOSED', 'Cannot apply the item: the station is closed')
 }
 
-/** The queue of a sender, in which its items keep their order. */
-function queueKeyOf(origin: Origin): string {
-  return origin.kind === 'clipboard' ? 'clipboard' : queueOf(origin.deviceId ?? '')
+function senderOf(origin: Origin): string {
+  return origin.kind === 'clipboard' ? 'clipboard' : deviceKey(origin.deviceId ?? '')
 }
 
-function queueOf(deviceId: string): string {
+function deviceKey(deviceId: string): string {
   return `device ${deviceId}`
 }
