@@ -244,6 +244,34 @@ describe('an old item in POST /api/history', () => {
     })
   }
 
+  // Protocol: their own times count
+  it('is told by a clock that is ahead, whoever made what is current', async (t) => {
+    const { phone, addPhone, clock } = await serveGateway(t)
+    const other = await addPhone()
+    const fast = (ms: number) => ago(clock, ms - 4 * MINUTE)
+    const copy = async (text: string, lastAccessed: string) => {
+      await post(phone, urlencoded({ type: 'Text', hash: text, text, lastAccessed }))
+      return (await phone.document())['text']
+    }
+    // What it has not sent yet comes newest first.
+    assert.equal(await copy('newer', fast(10)), 'newer')
+    assert.equal(await copy('older', fast(20)), 'newer')
+
+    clock.advance(5000)
+    await other.pushText('read')
+    const read = fast(0)
+    clock.advance(5000)
+    await other.pushText('current')
+    clock.advance(5000)
+    assert.equal(await copy('read', read), 'current')
+    assert.equal(await copy('newer', fast(14_000)), 'current')
+    assert.equal(await copy('read', fast(0)), 'read')
+
+    // A second may be wrong where it has been put right.
+    await other.pushText('of another one')
+    assert.equal(await copy('newest', ago(clock, -1000)), 'newest')
+  })
+
   // Protocol: memory lasts and its file waits
   it('is not among those that a client may leave out once its bytes are gone', async (t) => {
     const { phone } = await serveGateway(t)
