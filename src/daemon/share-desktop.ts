@@ -115,10 +115,10 @@ export async function shareDesktop(
       logger,
       before: () => offerBefore(station.latest, received),
       wasCutOff,
-      onCopy: (copied, offerBefore) => {
+      onCopy: (copied, onJudged) => {
         shared = copied
-        void share(copied, offerBefore && { mayBeOld }).then((isOld) => {
-          if (isOld) offerBefore?.()
+        void share(copied, onJudged && { mayBeOld }).then((isOlder) => {
+          onJudged?.(isOlder)
           // After the effect of that, which gets it; and else nobody needs it any more.
           setImmediate(() => {
             if (shared === copied) shared = undefined

@@ -9,6 +9,7 @@
  * @module
  */
 
+import { once } from 'node:events'
 import { describeFailure, messageOf } from '../lib/describe-failure.ts'
 import { Semaphore } from '../lib/semaphore.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -39,13 +40,15 @@ interface ReconcilerOptions {
   /** Whether a crash may have left that on the clipboard, in whatever form. */
   readonly wasCutOff?: boolean
   /**
-   * Gets what people copy, never an echo. With `offerBefore` it was there at the start: that puts
-   * what `before` returns in its place, unless anything newer has come since.
+   * Gets what people copy, never an echo. With `onJudged` it was found, and may be older: where it
+   * is, that puts what `before` returns in its place, unless anything newer has come since.
    */
-  readonly onCopy: (copied: CopiedContent, offerBefore: (() => void) | undefined) => void
+  readonly onCopy: (copied: CopiedContent, onJudged: OnJudged | undefined) => void
   /** Gets the worst problem, for people, whenever that changes; `undefined` when all are over. */
   readonly onTrouble: (message: string | undefined) => void
 }
+
+type OnJudged = (isOlder: boolean) => void
 
 type KeptClipboard = Omit<SystemClipboard, 'kind'>
 
@@ -54,7 +57,7 @@ const OVERTAKEN = new Error('The clipboard has changed again')
 
 /** A push that should be on the clipboard. */
 interface Desired {
-  /** `undefined` while a file is being saved, or nobody knows whether it is wanted. */
+  /** `undefined` while it is prepared, may not be wanted, or cannot be had or written. */
   content: OfferedContent | undefined
   isWritten: boolean
 }
@@ -62,8 +65,8 @@ interface Desired {
 interface NextReading {
   readonly reading: AbortController
   readonly isHeldBack: boolean
-  /** Whether it was there at the start, whatever has come since. */
-  readonly isOfStart: boolean
+  /** Whether it was there already, whatever has come since. */
+  readonly isFound: boolean
 }
 
 /** The clipboard as the daemon has it, whatever the system. */
@@ -88,8 +91,6 @@ export class ClipboardReconciler {
   #reading: AbortController | undefined
   /** The change that is read next: the newest alone, however many come meanwhile. */
   #next: NextReading | undefined
-  /** Nothing was seen on the clipboard yet. */
-  #isStart = true
   #systemTrouble: string | undefined
   #loopTrouble: string | undefined
   #reported: string | undefined
@@ -160,9 +161,8 @@ export class ClipboardReconciler {
 
   /** Whether the clipboard may have something older than what should be there. */
   get isBehind(): boolean {
-    const { isWritten = true, content } = this.#desired ?? {}
-    if (this.#options.wasCutOff === true) return this.#before !== undefined || !isWritten
-    return !isWritten && content !== undefined
+    const isUnseen = this.#options.wasCutOff === true && this.#before !== undefined
+    return isUnseen || this.#desired?.isWritten === false
   }
 
   /** Lets go of the clipboard. Nothing is called back afterwards. */
@@ -181,12 +181,10 @@ export class ClipboardReconciler {
     if (this.#isClosed) return
     this.#stopReading()
     if (owner === 'us') return
-    const isOfStart = this.#isStart && owner === 'found'
-    this.#isStart = false
     if (owner === 'nobody') {
       if (this.#desired?.isWritten === true) this.#want(undefined)
       if (this.#before === undefined) this.#writeWaiting()
-      else void this.#wantBefore(this.#before)()
+      else this.#wantBefore(this.#before, 'nothing')(true)
       return
     }
     if (owner === 'another') this.#before = undefined
@@ -196,7 +194,7 @@ export class ClipboardReconciler {
     // While something is being written, only its content tells whose the change is.
     if (!isHeldBack || this.#writing !== undefined) {
       const isAwaited = this.#next !== undefined
-      this.#next = { reading, isHeldBack, isOfStart }
+      this.#next = { reading, isHeldBack, isFound: owner === 'found' }
       if (!isAwaited) void this.#reads.run(() => this.#readNext())
       return
     }
@@ -214,14 +212,16 @@ export class ClipboardReconciler {
     return true
   }
 
-  /** @returns Offers what `find` finds, unless anything newer has come. */
-  #wantBefore(find: () => Promise<OfferedContent | undefined>): () => Promise<void> {
+  /** @returns Offers what `find` finds over what is older, unless anything newer has come. */
+  #wantBefore(find: () => Promise<OfferedContent | undefined>, found?: 'nothing'): OnJudged {
     const desired: Desired = { content: undefined, isWritten: false }
     this.#want(desired)
-    return async () => {
+    return async (isOlder) => {
       if (desired !== this.#desired) return
-      desired.content = await this.#find(find)
-      this.#writeWaiting()
+      if (isOlder) desired.content = await this.#find(find)
+      const isDone = !isOlder || (found === 'nothing' && desired.content === undefined)
+      if (isDone && desired === this.#desired) this.#want(undefined)
+      else this.#writeWaiting()
     }
   }
 
@@ -261,21 +261,23 @@ export class ClipboardReconciler {
 
   /** @throws {CopyTooLarge} When it is larger than what is shared. */
   async #judge(copied: CopiedContent | undefined, next: NextReading) {
-    const { isHeldBack, isOfStart, reading } = next
+    const { isHeldBack, isFound, reading } = next
     const { before, limits, onCopy, pause, wasCutOff = false } = this.#options
     if (copied === undefined || isLeftOut(copied, limits)) return this.#onNotShared()
     // Some programs keep what was written before a crash, in a form of their own.
-    const kept = isOfStart && wasCutOff && before ? await this.#find(before) : undefined
+    const overtaken = () => once(reading.signal, 'abort').then(() => undefined)
+    const isLeft = isFound && wasCutOff && before !== undefined
+    const kept = isLeft ? await Promise.race([this.#find(before), overtaken()]) : undefined
     const known = kept && this.#echoes.add(kept)
     const echo = await this.#echoes.find(copied, reading.signal)
     if (reading.signal.aborted) return
     if (echo !== undefined && echo !== known) return this.#onEcho(echo)
     this.#onForeign()
     if (echo === undefined && (isHeldBack || pause.isOn)) return
-    const offerBefore = isOfStart && before !== undefined ? this.#wantBefore(before) : undefined
-    if (echo !== undefined) return offerBefore?.()
+    const onJudged = isFound && before !== undefined ? this.#wantBefore(before) : undefined
+    if (echo !== undefined) return onJudged?.(true)
     this.#loop.noteCopy()
-    onCopy(copied, offerBefore)
+    onCopy(copied, onJudged)
   }
 
   #onUnreadable(error: unknown): void {
@@ -332,7 +334,7 @@ export class ClipboardReconciler {
       await system.write(content)
     } catch (error) {
       const isWaiting = error instanceof OutOfReach
-      if (!isWaiting && desired === this.#desired) this.#want(undefined)
+      if (!isWaiting) desired.content = undefined
       throw error
     } finally {
       this.#writing = undefined

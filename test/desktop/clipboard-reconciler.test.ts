@@ -542,16 +542,19 @@ describe('what was current before the start', () => {
   })
 
   it('takes the place of what is found and turns out to be older, unless anything newer comes', async () => {
-    const found = new Mailbox<() => void>()
+    const found = new Mailbox<(isOlder: boolean) => void>()
     const before = async () => text('before')
     for (const newer of ['nothing', 'cleared', 'copy', 'push'] as const) {
-      const { clipboard, system } = await openFake({ before, onFound: (offer) => found.put(offer) })
+      const { clipboard, system } = await openFake({
+        before,
+        onFound: (onJudged) => found.put(onJudged),
+      })
       system.copy(text('found'), 'found')
-      const offerBefore = await found.next()
+      const onJudged = await found.next()
       if (newer === 'cleared') system.clear()
       if (newer === 'copy') system.copy(text('newer'))
       if (newer === 'push') await clipboard.offer(text('newer'))
-      offerBefore()
+      onJudged(true)
       await done()
       const expected = newer === 'nothing' || newer === 'cleared' ? 'before' : 'newer'
       assert.deepEqual(await system.paste(), text(expected))
@@ -576,20 +579,76 @@ describe('what was current before the start', () => {
   })
 
   it('is what has become current since, where that came while the older copy was read', async () => {
-    const found = new Mailbox<() => void>()
+    const found = new Mailbox<(isOlder: boolean) => void>()
     const [saved, read] = [defer<OfferedContent>(), defer<CopiedContent>()]
     const before = async () => text('newer')
-    const opened = await openFake({ before, onFound: (offer) => found.put(offer) })
+    const opened = await openFake({ before, onFound: (onJudged) => found.put(onJudged) })
     const { clipboard, system } = opened
     system.read = () => read.promise
     system.copy(text('found'), 'found')
     const offered = clipboard.offer(saved.promise)
     read.resolve(text('found'))
-    const offerBefore = await found.next()
+    const onJudged = await found.next()
     saved.resolve(text('newer'))
     await offered
-    offerBefore()
+    onJudged(true)
     assert.deepEqual(await system.writes.next(), text('newer'))
+    await clipboard.close()
+  })
+
+  it('takes the place of what is found to be older also where the clipboard was away', async () => {
+    const found = new Mailbox<(isOlder: boolean) => void>()
+    const before = async () => text('newer')
+    const opened = await openFake({ before, onFound: (onJudged) => found.put(onJudged) })
+    const { clipboard, system } = opened
+    system.copy(text('older'))
+    await done()
+    system.setTrouble('away')
+    await assert.rejects(clipboard.offer(text('newer')), /away/)
+    system.copy(text('older'), 'found')
+    const onJudged = await found.next()
+    onJudged(true)
+    system.setTrouble(undefined)
+    assert.deepEqual(await system.writes.next(), text('newer'))
+    await clipboard.close()
+  })
+
+  it('is missing on the clipboard where it cannot be had or written', async () => {
+    const found = new Mailbox<(isOlder: boolean) => void>()
+    const before = async () => undefined
+    const opened = await openFake({ before, onFound: (onJudged) => found.put(onJudged) })
+    const { clipboard, system } = opened
+    assert.equal(clipboard.isBehind, false, 'nothing is known')
+    system.copy(text('older'), 'found')
+    const judge = await found.next()
+    assert.equal(clipboard.isBehind, true, 'something newer may have come')
+    judge(true)
+    await done()
+    assert.equal(clipboard.isBehind, true, 'it cannot be had')
+    for (const seen of ['current already', 'cleared'] as const) {
+      const again = await openFake({ before, onFound: (onJudged) => found.put(onJudged) })
+      if (seen === 'cleared') again.system.clear()
+      else {
+        again.system.copy(text('current'), 'found')
+        const onJudged = await found.next()
+        onJudged(false)
+      }
+      await done()
+      assert.equal(again.clipboard.isBehind, false, seen)
+      await again.clipboard.close()
+    }
+    await clipboard.offer(text('pushed'))
+    assert.equal(clipboard.isBehind, false)
+    await assert.rejects(clipboard.offer(Promise.reject(new Error('The folder is full'))))
+    assert.equal(clipboard.isBehind, true, 'it cannot be saved')
+    system.copy(text('a copy'))
+    await done()
+    assert.equal(clipboard.isBehind, false)
+    system.write = async () => {
+      throw new Error('There is no room')
+    }
+    await assert.rejects(clipboard.offer(text('pushed')))
+    assert.equal(clipboard.isBehind, true, 'it cannot be written')
     await clipboard.close()
   })
 

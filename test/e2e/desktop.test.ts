@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { access, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { access, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -66,8 +66,9 @@ async function setUp<D extends Display>(t: TestContext, open: (t: TestContext) =
   const display = await open(t)
   const daemon = await startDaemonProcess(t, { devices: ['Phone'], env: display.env })
   t.after(() => daemon.stop())
-  const phone = await daemon.phone()
-  return { ...display, daemon, phone }
+  const device = await daemon.pair('Phone')
+  const phone = createPhone(device, daemon.ready.gateway)
+  return { ...display, daemon, device, phone }
 }
 
 function uriList(...paths: readonly string[]): string {
@@ -284,6 +285,37 @@ async function offersNewest(
   }
   assert.equal((await phone.document())['text'], 'newest')
 }
+
+describe('what a push could not replace yet', needs('Xvfb', 'xclip'), () => {
+  it('does not come back when a server that did not answer goes on', async (t) => {
+    const { server, copy, paste, phone, daemon } = await setUp(t, openX11)
+    await copy('older')
+    await phone.reads({ text: 'older' })
+    server.freeze()
+    await phone.pushText('newest')
+    while (!/server is away/.test(daemon.stderr())) await phone.document()
+    server.thaw()
+    await offersNewest(paste, phone)
+    await daemon.stop()
+  })
+
+  it('does not come back at the next start where a file cannot be saved', async (t) => {
+    const { env, copy, daemon, ...opened } = await setUp(t, openX11)
+    const received = join(daemon.folder, 'received')
+    await copy('older')
+    await opened.phone.reads({ text: 'older' })
+    await writeFile(received, 'no folder')
+    await opened.phone.pushFile('File', 'a.bin', Buffer.from('bytes'))
+    while (daemon.stderr() === '') await opened.phone.document()
+    await daemon.stop()
+    await rm(received)
+    const again = await startDaemonProcess(t, { folder: daemon.folder, env })
+    await opened.pasteUntil('text/uri-list', uriList(join(received, 'a.bin')))
+    const phone = createPhone(opened.device, again.ready.gateway)
+    assert.equal((await phone.document())['dataName'], 'a.bin')
+    await again.stop()
+  })
+})
 
 describe('what a push was to replace when the daemon was killed', needs('Xvfb', 'xclip'), () => {
   it('is not taken for a new copy where the daemon was stopped instead', async (t) => {

@@ -101,8 +101,8 @@ export interface OpenOptions {
   readonly before?: () => Promise<OfferedContent | undefined>
   /** Whether the daemon that offered that was killed. */
   readonly wasCutOff?: boolean
-  /** Gets what offers that in place of what was found. */
-  readonly onFound?: (offerBefore: () => void) => void
+  /** Gets what is to be told whether what was found is older. */
+  readonly onFound?: (onJudged: (isOlder: boolean) => void) => void
 }
 
 /** Opens a system with `open`; the caller closes the clipboard. */
@@ -124,9 +124,9 @@ export async function openReconciler<AnyClock extends Clock>(
     logger,
     before,
     wasCutOff,
-    onCopy: (copied, offerBefore) => {
+    onCopy: (copied, onJudged) => {
       copies.put(copied)
-      if (offerBefore !== undefined) onFound?.(offerBefore)
+      if (onJudged !== undefined) onFound?.(onJudged)
     },
     onTrouble: (message) => troubles.put(message ?? { isOver: true }),
   })
