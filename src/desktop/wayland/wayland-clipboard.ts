@@ -175,7 +175,9 @@ export class WaylandClipboard implements SystemClipboard {
     try {
       const types = await this.#listFirst()
       const isEmpty = (types ?? []).length === 0 && !this.#hasChanged
-      if (isEmpty && !this.#isClosed) events.onChange('nobody')
+      if (!isEmpty || this.#isClosed) return
+      this.#isFound = false
+      events.onChange('nobody')
     } catch (error) {
       logger.debug('Cannot see what is on the clipboard', { reason: messageOf(error) })
     }

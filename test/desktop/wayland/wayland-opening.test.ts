@@ -3,10 +3,17 @@ import { access, chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { WaylandClipboard } from '../../../src/desktop/wayland/wayland-clipboard.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
+import type { ClipboardOwner } from '../../../src/ports/system-clipboard.ts'
 import { CaptureLogger } from '../../support/capture-logger.ts'
+import { KWIN_TOOLS, startKwin } from '../../support/compositors.ts'
+import { Mailbox } from '../../support/mailbox.ts'
+import { needs } from '../../support/requirements.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { WatchedClock } from '../x11/support/watched-clock.ts'
+import { SILENT } from '../support/open-reconciler.ts'
 import { FakeWayland } from './support/fake-wayland.ts'
+import { wlCopy } from './support/wl-clipboard.ts'
 
 /** Opens one with stand-ins for the tools. */
 async function open(t: TestContext, env: NodeJS.ProcessEnv, wlPaste = 'exit 1') {
@@ -63,3 +70,23 @@ describe('WaylandClipboard, when it cannot be opened', { timeout: 60_000 }, () =
     await assert.rejects(opening, /"wl-paste" ended with exit code 7/)
   })
 })
+
+it(
+  'takes the first copy on an empty clipboard of KWin for one',
+  needs(...KWIN_TOOLS),
+  async (t) => {
+    const env = await startKwin(t)
+    const changes = new Mailbox<ClipboardOwner>()
+    const clipboard = await WaylandClipboard.open({
+      env: { ...process.env, ...env },
+      clock: systemClock,
+      logger: new CaptureLogger(),
+      readAtStart: true,
+      events: { ...SILENT, onChange: (owner) => changes.put(owner) },
+    })
+    assert.equal(await changes.next(), 'nobody')
+    await wlCopy(t, env, 'copied')
+    assert.equal(await changes.next(), 'another')
+    await clipboard.close()
+  },
+)
