@@ -153,7 +153,7 @@ export async function shareDesktop(
     readAtStart = false
     if (origin.kind === 'clipboard') return reconciler.dropWaiting(shared && toOffered(shared))
     // The files that are being saved are offered, and written once.
-    await reconciler.offer(received.offerOf(stored))
+    await reconciler.offer(received.offerOf(stored), stored.item.stamp?.at)
     if (origin.deviceId === OWNER_ID) return
     const { type, dataName: name, size } = stored.item
     if (settings.notifyArrivals !== 'all' && !isSaved) return

@@ -89,6 +89,8 @@ export class ClipboardReconciler {
   #mayBeOver = false
   /** Ends when what is being read is of no interest any more; `undefined` when nothing is read. */
   #reading: AbortController | undefined
+  /** 0 for what was there already, which may be older than anything. */
+  #readSince = 0
   /** The change that is read next: the newest alone, however many come meanwhile. */
   #next: NextReading | undefined
   #systemTrouble: string | undefined
@@ -134,14 +136,15 @@ export class ClipboardReconciler {
    * Says what should be on the clipboard from now on. What was offered before is not written any
    * more. Resolves when other programs can paste the content, or when it has to wait.
    *
+   * @param at When it was copied or pushed; a later copy, which is being read, comes first.
    * @throws {Error} When it cannot be written, or not yet, because the clipboard is out of reach.
    */
-  async offer(content: OfferedContent | Promise<OfferedContent>): Promise<void> {
+  async offer(content: OfferedContent | Promise<OfferedContent>, at?: number): Promise<void> {
     const desired: Desired = { content: undefined, isWritten: false }
     this.#want(desired)
     desired.content = await content
     if (this.#isClosed) throw new Error('The clipboard is closed')
-    await this.#write(desired)
+    if (!this.#reading || (at ?? Infinity) >= this.#readSince) await this.#write(desired)
   }
 
   /**
@@ -152,11 +155,8 @@ export class ClipboardReconciler {
   async dropWaiting(copied?: OfferedContent): Promise<void> {
     const isWritten = this.#desired?.isWritten === true
     const isOver = isWritten || this.#mayBeOver || this.#writing !== undefined
-    if (isOver && copied !== undefined && !this.#isClosed) {
-      const desired: Desired = { content: copied, isWritten: false }
-      this.#want(desired)
-      if (this.#reading === undefined) await this.#write(desired)
-    } else if (!isWritten) this.#want(undefined)
+    if (isOver && copied !== undefined && !this.#isClosed) await this.offer(copied, -Infinity)
+    else if (!isWritten) this.#want(undefined)
   }
 
   /** Whether the clipboard may have something older than what should be there. */
@@ -190,6 +190,7 @@ export class ClipboardReconciler {
     if (owner === 'another') this.#before = undefined
     const reading = new AbortController()
     this.#reading = reading
+    this.#readSince = owner === 'found' ? 0 : this.#options.clock.now()
     const isHeldBack = this.#isHeldBack(owner)
     // While something is being written, only its content tells whose the change is.
     if (!isHeldBack || this.#writing !== undefined) {

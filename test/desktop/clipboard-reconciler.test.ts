@@ -495,6 +495,46 @@ describe('what a device pushed', () => {
     assert.equal(system.writes.size, 1)
   })
 
+  it('of another member gives way to a later copy that is read when it comes', async () => {
+    for (const at of [-1, 1]) {
+      const { clipboard, system, copies, clock } = await open()
+      const reading = defer<void>()
+      const read = system.read.bind(system)
+      system.read = async () => {
+        await reading.promise
+        return read()
+      }
+      system.copy(text('copied'))
+      await done()
+      await clipboard.offer(text('came'), clock.now() + at)
+      reading.resolve()
+      if (at < 0) assert.deepEqual(await copies.next(), text('copied'))
+      await done()
+      assert.equal(copies.size, 0)
+      assert.deepEqual(system.writes.size, at < 0 ? 0 : 1)
+      await clipboard.close()
+    }
+  })
+
+  it('of another member is written once what is read turns out to be no copy', async () => {
+    const { clipboard, system, copies, clock } = await open()
+    await clipboard.offer(text('written'))
+    await system.writes.next()
+    const reading = defer<void>()
+    const read = system.read.bind(system)
+    system.read = async () => {
+      await reading.promise
+      return read()
+    }
+    system.copy(text('written'))
+    await done()
+    await clipboard.offer(text('came'), clock.now() - 1)
+    assert.equal(system.writes.size, 0)
+    reading.resolve()
+    assert.deepEqual(await system.writes.next(), text('came'))
+    assert.equal(copies.size, 0)
+  })
+
   it('is offered when the clipboard is back, and not twice', async () => {
     const { clipboard, system } = await open()
     system.setTrouble('away')
