@@ -173,8 +173,9 @@ describe('the phone page', needs('chromium', 'python3'), () => {
       await page.evaluate(give(type))
       await other.reads({ dataName: `${type}.txt` })
       assert.equal(String(await other.download()), type)
+      // Files that come while others are on their way are a row of their own.
+      await uploadsOf(page).last().getByText('Sent', { exact: true }).waitFor()
     }
-    await uploadsOf(page).last().getByText('Sent', { exact: true }).waitFor()
     await page.evaluate(`{
       const dataTransfer = new DataTransfer()
       dataTransfer.setData('text/plain', 'a dropped text')
