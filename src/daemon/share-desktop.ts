@@ -29,8 +29,8 @@ import { NOTHING_SHARED, openSystemClipboard } from './open-system-clipboard.ts'
 import type { Settings } from './settings.ts'
 
 /**
- * There while the clipboard may have something older than what is stored: while it is shared, and
- * afterwards when the daemon was killed, or stopped before it wrote what it should.
+ * Says, by when it was activated, that the clipboard had the current item or something newer when
+ * the daemon ended. Empty while it is shared, and where the daemon was killed or was behind.
  */
 const SHARING_FILE = 'sharing'
 
@@ -89,9 +89,10 @@ export async function shareDesktop(
       logger.info('What was copied is of a kind that is not shared', { ...leftOut }),
   }
   const mark = new DiskPrivateFile(join(directory.path, SHARING_FILE))
-  const wasCutOff = (await mark.read()) !== undefined
-  if (!wasCutOff) await mark.write('')
   const { activatedAt } = station.latest.current?.item ?? {}
+  const shown = await mark.read()
+  const wasCutOff = shown !== undefined && shown !== String(activatedAt)
+  await mark.write('')
   // At a clean end it is free, and somebody may copy the same thing again before the next start.
   const mayBeOld = (current: Item): boolean => wasCutOff || current.activatedAt !== activatedAt
   // A copy made while no daemon ran is shared, or known already.
@@ -183,8 +184,9 @@ export async function shareDesktop(
       const { isBehind } = reconciler
       await reconciler.close()
       if (isBehind) return
-      await mark.remove().catch((error: unknown) => {
-        logger.warn(`Cannot remove ${SHARING_FILE}`, { ...describeFailure(error) })
+      const { activatedAt } = station.latest.current?.item ?? {}
+      await mark.write(String(activatedAt)).catch((error: unknown) => {
+        logger.warn(`Cannot write ${SHARING_FILE}`, { ...describeFailure(error) })
       })
     },
   }

@@ -315,6 +315,19 @@ describe('what a push could not replace yet', needs('Xvfb', 'xclip'), () => {
     assert.equal((await phone.document())['dataName'], 'a.bin')
     await again.stop()
   })
+
+  it('does not come back where the push came to a daemon without a desktop', async (t) => {
+    const { env, copy, paste, daemon, device, phone } = await setUp(t, openX11)
+    await copy('older')
+    await phone.reads({ text: 'older' })
+    await daemon.stop()
+    const { folder } = daemon
+    const away = await startDaemonProcess(t, { folder, args: ['--headless'] })
+    await createPhone(device, away.ready.gateway).pushText('newest')
+    await away.stop()
+    const again = await startDaemonProcess(t, { folder, env })
+    await offersNewest(paste, createPhone(device, again.ready.gateway))
+  })
 })
 
 describe('what a push was to replace when the daemon was killed', needs('Xvfb', 'xclip'), () => {
