@@ -23,6 +23,7 @@ import type {
 } from '../ports/system-clipboard.ts'
 import type { SharingPause } from './clipboard-pause.ts'
 import { ClipboardHeld, CopyTooLarge, OutOfReach } from './clipboard-errors.ts'
+import { ClipboardTrouble } from './clipboard-trouble.ts'
 import { Echoes, type Written } from './echoes.ts'
 import { LoopGuard } from './loop-guard.ts'
 import { isLeftOut, type CopyLimits } from './read-copy.ts'
@@ -72,6 +73,7 @@ interface NextReading {
 /** The clipboard as the daemon has it, whatever the system. */
 export class ClipboardReconciler {
   readonly #options: ReconcilerOptions
+  readonly #trouble: ClipboardTrouble
   readonly #echoes: Echoes
   readonly #loop: LoopGuard
   readonly #reads = new Semaphore(1)
@@ -93,9 +95,6 @@ export class ClipboardReconciler {
   #readSince = 0
   /** The change that is read next: the newest alone, however many come meanwhile. */
   #next: NextReading | undefined
-  #systemTrouble: string | undefined
-  #loopTrouble: string | undefined
-  #reported: string | undefined
   #isClosed = false
 
   /** Begins to open the clipboard of a system, which it keeps. */
@@ -106,10 +105,10 @@ export class ClipboardReconciler {
     const { clock, logger, pause } = options
     this.#options = options
     this.#before = options.before
+    this.#trouble = new ClipboardTrouble((worst) => this.#isClosed || options.onTrouble(worst))
     this.#echoes = new Echoes({ clock, logger })
     this.#loop = new LoopGuard(clock, (message) => {
-      this.#loopTrouble = message
-      this.#report()
+      this.#trouble.loop = message
       if (message === undefined) this.#writeWaiting()
     })
     this.#stopListening = pause.onChange(() => pause.isOn || this.#writeWaiting())
@@ -117,13 +116,13 @@ export class ClipboardReconciler {
       onChange: (owner) => this.#onChange(owner),
       onLost: (reason) => {
         this.#stopReading()
-        this.#setSystemTrouble(reason)
+        this.#trouble.system = reason
       },
       onBack: (isOursLost) => {
         if (isOursLost && this.#desired !== undefined) this.#desired.isWritten = false
         this.#writeWaiting()
       },
-      onTrouble: (message) => this.#setSystemTrouble(message),
+      onTrouble: (message) => (this.#trouble.system = message),
     })
   }
 
@@ -250,7 +249,7 @@ export class ClipboardReconciler {
       const system = await this.#system
       const copied = await system.read(signal)
       if (signal.aborted) return
-      this.#setSystemTrouble(undefined)
+      this.#trouble.system = undefined
       if (copied !== 'overtaken') await this.#judge(copied, next)
     } catch (error) {
       if (!signal.aborted) this.#onUnreadable(error)
@@ -292,7 +291,7 @@ export class ClipboardReconciler {
     this.#onNotShared()
     const reason = messageOf(error)
     this.#options.logger.debug('Cannot read what was copied', { reason })
-    this.#setSystemTrouble(reason)
+    this.#trouble.system = reason
   }
 
   #onEcho(echo: Written): void {
@@ -346,7 +345,7 @@ export class ClipboardReconciler {
     before?.abort(OVERTAKEN)
     if (before === this.#reading) this.#reading = undefined
     this.#echoes.confirm(written)
-    this.#setSystemTrouble(undefined)
+    this.#trouble.system = undefined
     void this.#convert(desired, content)
   }
 
@@ -383,17 +382,5 @@ export class ClipboardReconciler {
       const failure = describeFailure(error)
       this.#options.logger.warn('Cannot put on the clipboard what had to wait', { ...failure })
     })
-  }
-
-  #setSystemTrouble(message: string | undefined): void {
-    this.#systemTrouble = message
-    this.#report()
-  }
-
-  #report(): void {
-    const worst = this.#systemTrouble ?? this.#loopTrouble
-    if (this.#isClosed || worst === this.#reported) return
-    this.#reported = worst
-    this.#options.onTrouble(worst)
   }
 }
