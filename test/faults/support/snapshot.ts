@@ -23,7 +23,7 @@ function describe(path: string): string {
 }
 
 const OWN_FILES =
-  /^(?:(?:devices|sightings|item|staging\/[0-9a-f]{32})\.json(?:\.[0-9a-f]{12}\.tmp)?|lock|control\.token|computer\.id|tls-authority\.pem|blobs|staging|blobs\/[0-9a-f]{32})$/
+  /^(?:(?:devices|sightings|item|staging\/[0-9a-f]{32})\.json(?:\.[0-9a-f]{12}\.tmp)?|lock|sharing|control\.token|computer\.id|tls-authority\.pem|blobs|staging|blobs\/[0-9a-f]{32})$/
 
 /** Whether a path in a data directory is one that a daemon makes. */
 export function isOwnPath(path: string): boolean {
