@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { passUntil } from '../phone/support/phone-page.ts'
 import { needs } from '../support/requirements.ts'
 import { deviceRow, enter, holdRequests, isFocused, openPanel, restart } from './support/panel.ts'
 
@@ -64,6 +65,20 @@ describe('while the daemon is away, the panel', needs('chromium'), () => {
     assert.equal(await add.getAttribute('aria-disabled'), null)
     await phone.pushText('from after')
     await page.getByText('from after', { exact: true }).waitFor()
+    assertCalm()
+  })
+
+  it('says so where it takes connections and says nothing any more', async (t) => {
+    const { page, daemon, assertCalm } = await openPanel(t)
+    await page.clock.install()
+    await enter(page, daemon)
+    daemon.child.kill('SIGSTOP')
+    const away = page.getByText('No answer', { exact: true })
+    for (let seconds = 0; seconds < 60; seconds += 1) await page.clock.runFor(1000)
+    const isSaid = await away.isVisible()
+    daemon.child.kill('SIGCONT')
+    assert.equal(isSaid, true)
+    await passUntil(page, page.getByText('Connected', { exact: true }).waitFor())
     assertCalm()
   })
 

@@ -7,6 +7,7 @@
  */
 
 import { ClientError } from '../../client/client-error.ts'
+import { keepAliveClock, within } from '../../lib/clock.ts'
 import { FileUpload, type FileUploadOptions } from '../shared/file-upload.ts'
 import type { Member } from '../shared/members.ts'
 import { pushLastingly } from '../shared/push-lastingly.ts'
@@ -14,6 +15,9 @@ import { ask as askDoor, parseAnswer, readPushed, send, type Door } from '../sha
 import { KeptWord } from '../shared/storage.ts'
 import type { Pairing, PanelState } from './state.ts'
 import { strings } from './strings.ts'
+
+/** A daemon that hangs, or is behind a tunnel that does, takes connections and says nothing. */
+const PATIENCE_MS = 20_000
 
 const FRAGMENT = /^#([\w-]{43})$/
 
@@ -158,7 +162,8 @@ export async function readState(signal: AbortSignal): Promise<PanelState> {
 
 /** The same, as JSON. */
 export async function readStateText(signal: AbortSignal): Promise<string> {
-  return (await askForState('/state', { signal })).text().catch(away)
+  const reading = askForState('/state', { signal }).then((answer) => answer.text().catch(away))
+  return (await within(keepAliveClock, PATIENCE_MS, reading, undefined)) ?? away()
 }
 
 async function askForState(path: string, init: RequestInit): Promise<Response> {
