@@ -86,11 +86,14 @@ export function createRecentView() {
     search = { word, among, ids: search?.ids ?? others.map(({ id }) => id) }
     try {
       const ids = await findRecent(word)
+      setText(errors, '')
       // Somebody has typed on meanwhile.
       if (search.word === word && search.among === among) search = { word, among, ids }
       render(currentState())
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
+      // The next state looks again.
+      search = undefined
       setText(errors, error.message)
     }
   }
