@@ -225,6 +225,19 @@ describe('sending from the panel', needs('chromium'), () => {
     panel.assertCalm()
   })
 
+  it('has a text that is dragged into its field there', async (t) => {
+    const { page, assertCalm } = await openPanel(t)
+    const title = page.getByRole('heading', { level: 1 })
+    await title.selectText()
+    const dropped = page.evaluate(
+      `new Promise((resolve) => addEventListener('dragend', resolve)).then(() => undefined)`,
+    )
+    await title.dragTo(page.locator('textarea'))
+    await dropped
+    assert.equal(await page.locator('textarea').inputValue(), 'clipgate')
+    assertCalm()
+  })
+
   it('sends a file that is chosen while a text is on its way', async (t) => {
     const panel = await openPanel(t)
     const release = await holdRequests(panel.page, '**/clipboard/Sync.json')

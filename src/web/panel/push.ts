@@ -50,7 +50,7 @@ export function createPushView() {
   })
 
   document.addEventListener('dragover', (event) => {
-    if (!carries(event.dataTransfer)) return
+    if (!carries(event)) return
     event.preventDefault()
     setAttribute(card, 'data-over', true)
   })
@@ -66,9 +66,8 @@ export function createPushView() {
   /** Takes what was dropped or pasted, unless that goes into a field. */
   function take(event: Event, data: DataTransfer | null) {
     if (data === null || document.querySelector('dialog[open]') !== null) return
-    const isField = event.target instanceof Element && event.target.matches('input, textarea')
     const chosen = event.type === 'paste' ? filesIn(data) : [...data.files]
-    const plain = isField ? '' : data.getData('text/plain')
+    const plain = isInField(event) ? '' : data.getData('text/plain')
     if (chosen.length === 0 && plain === '') return
     event.preventDefault()
     if (chosen.length > 0) return sendFiles(chosen)
@@ -149,7 +148,12 @@ export function createPushView() {
   return { section: card, text, errors }
 }
 
-function carries(data: DataTransfer | null) {
-  const types = data?.types ?? []
-  return types.includes('Files') || types.includes('text/plain')
+/** Whether it brings something for the page: a text over a field is for that, which takes it. */
+function carries(event: DragEvent) {
+  const types = event.dataTransfer?.types ?? []
+  return types.includes('Files') || (types.includes('text/plain') && !isInField(event))
+}
+
+function isInField({ target }: Event) {
+  return target instanceof Element && target.matches('input, textarea')
 }
