@@ -59,7 +59,7 @@ describe('an old item in POST /api/history', () => {
     assert.deepEqual(await readObject(again), record)
   })
 
-  // Protocol: may have the beginning only
+  // Protocol: perhaps the beginning only
   it('is found however long its text is, so that the document may follow', async (t) => {
     const { phone, addPhone } = await serveGateway(t)
     const other = await addPhone()
