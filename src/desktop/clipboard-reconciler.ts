@@ -24,7 +24,7 @@ import type {
 import type { SharingPause } from './clipboard-pause.ts'
 import { ClipboardHeld, CopyTooLarge, OutOfReach } from './clipboard-errors.ts'
 import { ClipboardTrouble } from './clipboard-trouble.ts'
-import { Echoes, type Written } from './echoes.ts'
+import { Echoes, type Expected, type Written } from './echoes.ts'
 import { LoopGuard } from './loop-guard.ts'
 import { isLeftOut, type CopyLimits } from './read-copy.ts'
 
@@ -247,10 +247,11 @@ export class ClipboardReconciler {
     const { signal } = next.reading
     try {
       const system = await this.#system
+      const { expected } = this.#echoes
       const copied = await system.read(signal)
       if (signal.aborted) return
       this.#trouble.system = undefined
-      if (copied !== 'overtaken') await this.#judge(copied, next)
+      if (copied !== 'overtaken') await this.#judge(copied, next, expected)
     } catch (error) {
       if (!signal.aborted) this.#onUnreadable(error)
     }
@@ -260,7 +261,7 @@ export class ClipboardReconciler {
   }
 
   /** @throws {CopyTooLarge} When it is larger than what is shared. */
-  async #judge(copied: CopiedContent | undefined, next: NextReading) {
+  async #judge(copied: CopiedContent | undefined, next: NextReading, expected: Expected) {
     const { isHeldBack, isFound, reading } = next
     const { before, limits, onCopy, pause, wasCutOff = false } = this.#options
     if (copied === undefined || isLeftOut(copied, limits)) return this.#onNotShared()
@@ -269,7 +270,7 @@ export class ClipboardReconciler {
     const isLeft = isFound && wasCutOff && before !== undefined
     const kept = isLeft ? await Promise.race([this.#find(before), overtaken()]) : undefined
     const known = kept && this.#echoes.add(kept)
-    const echo = await this.#echoes.find(copied, reading.signal)
+    const echo = await this.#echoes.find(copied, expected, reading.signal)
     if (reading.signal.aborted) return
     if (echo !== undefined && echo !== known) return this.#onEcho(echo)
     this.#onForeign()

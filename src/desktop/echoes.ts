@@ -30,6 +30,9 @@ interface WrittenWords extends Written {
   readonly isSame: (copied: CopiedContent) => boolean
 }
 
+/** The writes that may come back, oldest first. */
+export type Expected = readonly (WrittenWords | WrittenImage)[]
+
 /** A few writes may wait for their confirmation. */
 const MAX_WRITTEN = 4
 
@@ -38,7 +41,7 @@ export class Echoes {
   readonly #clock: Clock
   readonly #logger: Logger
   /** The last write that succeeded and those after it, oldest first. */
-  #written: readonly (WrittenWords | WrittenImage)[] = []
+  #written: Expected = []
 
   constructor({ clock, logger }: { readonly clock: Clock; readonly logger: Logger }) {
     this.#clock = clock
@@ -65,9 +68,22 @@ export class Echoes {
     this.#written = []
   }
 
-  /** The write that `copied` is an echo of. An image is not looked at any more when aborted. */
-  async find(copied: CopiedContent, signal: AbortSignal): Promise<Written | undefined> {
-    for (const written of this.#written.toReversed()) {
+  /** The writes that a reading may find which begins now, also when it ends after others. */
+  get expected(): Expected {
+    return this.#written
+  }
+
+  /**
+   * The write that `copied` is an echo of. An image is not looked at any more when aborted.
+   *
+   * @param expected As `expected` was when the reading began.
+   */
+  async find(
+    copied: CopiedContent,
+    expected: Expected,
+    signal: AbortSignal,
+  ): Promise<Written | undefined> {
+    for (const written of [...new Set([...expected, ...this.#written])].toReversed()) {
       if (written.kind !== 'image') {
         if (written.isSame(copied)) return written
       } else if (copied.kind === 'files') {

@@ -6,7 +6,7 @@
 
 import { createHash } from 'node:crypto'
 import type { Clock } from '../lib/clock.ts'
-import { blocksOf } from '../lib/read-bytes.ts'
+import { readWhole } from '../lib/read-bytes.ts'
 import type { CopiedContent, OfferedContent } from '../ports/system-clipboard.ts'
 import { bytesInMemory } from './offered-formats.ts'
 import { readImageSize } from './image-size.ts'
@@ -20,8 +20,6 @@ const CONVERSION_MS = 5000
 
 /** Images that were recognised are recognised again by their bytes. */
 const MAX_ECHOES = 8
-
-const BLOCK_BYTES: number = 256 * 1024
 
 /** An image, and the echoes of it that were recognised. */
 export class WrittenImage {
@@ -82,14 +80,11 @@ export class WrittenImage {
     return isEqual || (written.width === copied.height && written.height === copied.width)
   }
 
+  /** The bytes of an earlier push may have been given up by now. */
   async #hasBytes(bytes: Uint8Array): Promise<boolean> {
-    let position = 0
-    for await (const block of blocksOf(this.#image.blob, { blockSize: BLOCK_BYTES })) {
-      const expected = bytes.subarray(position, position + block.length)
-      if (Buffer.compare(block, expected) !== 0) return false
-      position += block.length
-    }
-    return position === bytes.length
+    const { blob } = this.#image
+    const sha256 = blob.digests?.sha256 ?? hashOf(await readWhole(blob))
+    return hashOf(bytes) === sha256
   }
 }
 

@@ -10,7 +10,7 @@
  * @module
  */
 
-import type { Blob } from './blob.ts'
+import type { Blob, HashedBlob } from './blob.ts'
 
 /** The content that a person copied. */
 export type CopiedContent =
@@ -33,7 +33,7 @@ export type OfferedContent =
   | {
       readonly kind: 'image'
       readonly mediaType: string
-      readonly blob: Blob
+      readonly blob: Blob & Partial<Pick<HashedBlob, 'digests'>>
       readonly file?: ImageFile
     }
   /** Absolute paths, at least one. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { describe, it } from 'node:test'
 import type { Blob } from '../../src/ports/blob.ts'
@@ -163,6 +164,21 @@ describe('what comes back to the clipboard', () => {
     assert.equal(await isEcho(offer, await copied('rgb.png')), false)
   })
 
+  it('recognises an image whose bytes have been given up by their hash', async () => {
+    const open: Blob['open'] = () => Promise.reject(new Error('It is gone'))
+    const bytes = await sample('rgb.png')
+    const other = {
+      kind: 'image',
+      mediaType: 'image/png',
+      bytes: Buffer.from(bytes).fill(0),
+    } as const
+    const sha256 = createHash('sha256').update(bytes).digest('hex')
+    const blob = { size: bytes.length, open, digests: { sha256, blake3: '' } }
+    const offer = { kind: 'image', mediaType: 'image/png', blob } as const
+    assert.equal(await isEcho(offer, await copied('rgb.png')), true)
+    assert.equal(await isEcho(offer, other), false)
+  })
+
   it('takes what was pushed for a copy again once anything else was copied', async () => {
     const { clipboard, system, copies } = await open()
     await clipboard.offer(text('pushed'))
@@ -182,6 +198,31 @@ describe('what comes back to the clipboard', () => {
     await writing
     system.copy(text('one'))
     assert.deepEqual(await copies.next(), text('one'))
+  })
+
+  it('recognises it, too, when the reading ends after that write', async () => {
+    const { clipboard, system, copies, logger } = await open()
+    await clipboard.offer(text('one'))
+    const [asked, written, read] = [new Mailbox(), defer<void>(), defer<CopiedContent>()]
+    system.write = () => {
+      asked.put('write')
+      return written.promise
+    }
+    system.read = () => {
+      asked.put('read')
+      return read.promise
+    }
+    const writing = clipboard.offer(text('two'))
+    assert.equal(await asked.next(), 'write')
+    system.copy(text('one'))
+    assert.equal(await asked.next(), 'read')
+    written.resolve()
+    await writing
+    read.resolve(text('one'))
+    while (!logger.text.includes('came back')) {
+      assert.equal(copies.size, 0, 'it was shared')
+      await done()
+    }
   })
 
   it('keeps no copy waiting behind thousands that it has overtaken', async () => {
