@@ -1,6 +1,7 @@
 /** Connects a daemon to its desktop; never loaded where there is none. @module */
 
 import { join } from 'node:path'
+import { DomainError } from '../core/domain-error.ts'
 import type { Item } from '../core/item.ts'
 import { OWNER_ID } from '../core/owner.ts'
 import { ClipboardPause, PAUSE_FILE } from '../desktop/clipboard-pause.ts'
@@ -90,7 +91,12 @@ export async function shareDesktop(
   }
   const mark = new DiskPrivateFile(join(directory.path, SHARING_FILE))
   const { activatedAt } = station.latest.current?.item ?? {}
-  const shown = await mark.read()
+  const shown = await mark.read().catch((error: unknown) => {
+    if (error instanceof DomainError) throw error
+    // A damaged one tells nothing, as after a crash.
+    logger.warn(`Cannot read ${SHARING_FILE}`, { ...describeFailure(error) })
+    return ''
+  })
   const wasCutOff = shown !== undefined && shown !== String(activatedAt)
   await mark.write('')
   // At a clean end it is free, and somebody may copy the same thing again before the next start.

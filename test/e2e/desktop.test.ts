@@ -325,6 +325,8 @@ describe('what a push could not replace yet', needs('Xvfb', 'xclip'), () => {
     const away = await startDaemonProcess(t, { folder, args: ['--headless'] })
     await createPhone(device, away.ready.gateway).pushText('newest')
     await away.stop()
+    // Nor where a failing disk has spoilt what was known of the clipboard.
+    await writeFile(join(folder, 'data', 'sharing'), Uint8Array.of(0xff))
     const again = await startDaemonProcess(t, { folder, env })
     await offersNewest(paste, createPhone(device, again.ready.gateway))
   })
