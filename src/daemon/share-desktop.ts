@@ -97,6 +97,7 @@ export async function shareDesktop(
     logger.warn(`Cannot read ${SHARING_FILE}`, { ...describeFailure(error) })
     return ''
   })
+  // Also where something came since to a daemon without a desktop.
   const wasCutOff = shown !== undefined && shown !== String(activatedAt)
   await mark.write('')
   // At a clean end it is free, and somebody may copy the same thing again before the next start.
@@ -119,6 +120,7 @@ export async function shareDesktop(
       pause,
       limits,
       clock,
+      now: () => station.member.now(),
       logger,
       before: () => offerBefore(station.latest, received),
       wasCutOff,

@@ -32,13 +32,15 @@ interface ReconcilerOptions {
   readonly pause: SharingPause
   readonly limits: CopyLimits
   readonly clock: Clock
+  /** The time by which items are stamped; that of `clock` where nothing else is known. */
+  readonly now?: () => number
   readonly logger: Logger
   /**
    * Returns what is current, when that is to be on the clipboard again: where nothing is found at
    * the start, or something older; nothing newer gives way to it.
    */
   readonly before?: () => Promise<OfferedContent | undefined>
-  /** Whether a crash may have left that on the clipboard, in whatever form. */
+  /** Whether the clipboard may have something older, or that in another form: after a crash. */
   readonly wasCutOff?: boolean
   /**
    * Gets what people copy, never an echo. With `onJudged` it was found, and may be older: where it
@@ -135,7 +137,7 @@ export class ClipboardReconciler {
    * Says what should be on the clipboard from now on. What was offered before is not written any
    * more. Resolves when other programs can paste the content, or when it has to wait.
    *
-   * @param at When it was copied or pushed; a later copy, which is being read, comes first.
+   * @param at When it was stamped, by `now`; a later copy, which is being read, comes first.
    * @throws {Error} When it cannot be written, or not yet, because the clipboard is out of reach.
    */
   async offer(content: OfferedContent | Promise<OfferedContent>, at?: number): Promise<void> {
@@ -189,7 +191,8 @@ export class ClipboardReconciler {
     if (owner === 'another') this.#before = undefined
     const reading = new AbortController()
     this.#reading = reading
-    this.#readSince = owner === 'found' ? 0 : this.#options.clock.now()
+    const { clock, now = () => clock.now() } = this.#options
+    this.#readSince = owner === 'found' ? 0 : now()
     const isHeldBack = this.#isHeldBack(owner)
     // While something is being written, only its content tells whose the change is.
     if (!isHeldBack || this.#writing !== undefined) {

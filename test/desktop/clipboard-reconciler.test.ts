@@ -7,6 +7,8 @@ import type { CopyLimits, LeftOut } from '../../src/desktop/read-copy.ts'
 import type { CopiedContent, OfferedContent } from '../../src/ports/system-clipboard.ts'
 import fc, { forAllAsync } from '../support/property.ts'
 import { defer } from '../support/defer.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import type { FakeSystemClipboard } from '../support/fake-system-clipboard.ts'
 import { Mailbox } from '../support/mailbox.ts'
 import {
   done,
@@ -25,6 +27,17 @@ async function open(limits: Partial<CopyLimits> = {}) {
   const leftOut: LeftOut[] = []
   const onLeftOut = (left: LeftOut) => void leftOut.push(left)
   return { ...(await openFake({ limits: { onLeftOut, ...limits } })), leftOut }
+}
+
+/** Lets nothing be read until the test says so. */
+function holdReads(system: FakeSystemClipboard): () => void {
+  const held = defer<void>()
+  const read = system.read.bind(system)
+  system.read = async () => {
+    await held.promise
+    return read()
+  }
+  return () => held.resolve()
 }
 
 const IS_OVER = { isOver: true }
@@ -522,33 +535,26 @@ describe('what a device pushed', () => {
     system.copy(text('copied'))
     await copies.next()
     await clipboard.offer(text('pushed while the copy was shared'))
-    const reading = defer<void>()
-    const read = system.read.bind(system)
-    system.read = async () => {
-      await reading.promise
-      return read()
-    }
+    const release = holdReads(system)
     system.copy(text('copied next'))
     await done()
     await clipboard.dropWaiting(text('copied'))
-    reading.resolve()
+    release()
     assert.deepEqual(await copies.next(), text('copied next'))
     assert.equal(system.writes.size, 1)
   })
 
   it('of another member gives way to a later copy that is read when it comes', async () => {
+    // The clocks of a group are those of its members, and this one may be behind.
+    const clock = new FakeClock()
+    const now = () => clock.now() + 5000
     for (const at of [-1, 1]) {
-      const { clipboard, system, copies, clock } = await open()
-      const reading = defer<void>()
-      const read = system.read.bind(system)
-      system.read = async () => {
-        await reading.promise
-        return read()
-      }
+      const { clipboard, system, copies } = await openFake({ clock, now })
+      const release = holdReads(system)
       system.copy(text('copied'))
       await done()
-      await clipboard.offer(text('came'), clock.now() + at)
-      reading.resolve()
+      await clipboard.offer(text('came'), now() + at)
+      release()
       if (at < 0) assert.deepEqual(await copies.next(), text('copied'))
       await done()
       assert.equal(copies.size, 0)
@@ -561,17 +567,12 @@ describe('what a device pushed', () => {
     const { clipboard, system, copies, clock } = await open()
     await clipboard.offer(text('written'))
     await system.writes.next()
-    const reading = defer<void>()
-    const read = system.read.bind(system)
-    system.read = async () => {
-      await reading.promise
-      return read()
-    }
+    const release = holdReads(system)
     system.copy(text('written'))
     await done()
     await clipboard.offer(text('came'), clock.now() - 1)
     assert.equal(system.writes.size, 0)
-    reading.resolve()
+    release()
     assert.deepEqual(await system.writes.next(), text('came'))
     assert.equal(copies.size, 0)
   })

@@ -97,6 +97,8 @@ export interface Opened<AnyClock extends Clock = FakeClock> {
 export interface OpenOptions {
   readonly limits?: Partial<CopyLimits> | undefined
   readonly pause?: SharingPause | undefined
+  /** The time by which items are stamped. */
+  readonly now?: () => number
   /** What was current before the start. */
   readonly before?: () => Promise<OfferedContent | undefined>
   /** Whether the daemon that offered that was killed. */
@@ -112,7 +114,7 @@ export async function openReconciler<AnyClock extends Clock>(
   options: OpenOptions = {},
 ): Promise<Opened<AnyClock>> {
   const { limits: some, pause = NEVER_PAUSED, wasCutOff = false, onFound } = options
-  const { before = async () => undefined } = options
+  const { before = async () => undefined, now = () => clock.now() } = options
   const copies: Opened['copies'] = new Mailbox()
   const troubles: Opened['troubles'] = new Mailbox()
   const logger = new CaptureLogger()
@@ -121,6 +123,7 @@ export async function openReconciler<AnyClock extends Clock>(
     pause,
     limits,
     clock,
+    now,
     logger,
     before,
     wasCutOff,
