@@ -61,6 +61,20 @@ describe('the phone page', needs('chromium'), () => {
     assertCalm()
   })
 
+  it('stays signed in, and comes back so, where the browser keeps nothing for pages', async (t) => {
+    const { page, address, other, assertCalm } = await openPhonePage(t)
+    await page.addInitScript(
+      `Object.defineProperty(window, 'localStorage', { get: () => { throw new DOMException('') } })`,
+    )
+    await page.goto('about:blank')
+    await page.goto(address)
+    await page.locator('[data-way=live]').waitFor()
+    await page.evaluate(`dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))`)
+    await other.pushText('still here')
+    await page.getByText('still here').waitFor()
+    assertCalm()
+  })
+
   it('is where the bare address leads, and says there what to do on the computer', async (t) => {
     const { ready } = await startDaemon(t)
     for (const [locale, words] of [

@@ -158,6 +158,19 @@ describe('the phone page in WebKit', needsMachines('WebKitWebDriver', 'Xvfb', 'x
     await page.shows(removed)
   })
 
+  it('is signed out when it comes back from before that', async (t) => {
+    const { page, wire, other } = await openPage(t)
+    await page.goto(`${wire.url}/phone/icon.svg`)
+    await page.goto(`${wire.url}/phone`)
+    await page.tap('Sign out on this phone')
+    await page.tap('Tap again to sign out')
+    await page.shows('Signed out')
+    await other.pushText('secret')
+    await page.evaluate('history.go(-2)')
+    await page.shows('Connect this phone')
+    assert.equal(await page.evaluate('return localStorage.length'), 0)
+  })
+
   it('has HTTPS once the system trusts the authority, and not before', async (t) => {
     const cable = await layCable(t, 'browser')
     const args = [

@@ -52,9 +52,11 @@ export function takeAccount(): Account | 'damaged' | undefined {
 /** Keeps the credentials in the browser, and which computer has accepted them. */
 export function keepAccount(id = known?.id) {
   if (known === undefined || (!isNew && id === known.id)) return
-  isNew = false
   known = { ...known, id }
-  withStorage(browser, (storage) => storage.setItem(KEY, JSON.stringify(known)))
+  withStorage(browser, (storage) => {
+    storage.setItem(KEY, JSON.stringify(known))
+    isNew = false
+  })
 }
 
 /** The credentials of this phone, if it has some. */
