@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { DomainError } from '../core/domain-error.ts'
 import type { Item } from '../core/item.ts'
 import { OWNER_ID } from '../core/owner.ts'
+import { stampAfter, stampOf } from '../core/stamp.ts'
 import { ClipboardPause, PAUSE_FILE } from '../desktop/clipboard-pause.ts'
 import { ClipboardReconciler } from '../desktop/clipboard-reconciler.ts'
 import { bytesInMemory } from '../desktop/offered-formats.ts'
@@ -120,13 +121,13 @@ export async function shareDesktop(
       pause,
       limits,
       clock,
-      now: () => station.member.now(),
+      now: () => stampNow(station),
       logger,
       before: () => offerBefore(station.latest, received),
       wasCutOff,
-      onCopy: (copied, onJudged) => {
+      onCopy: (copied, copiedAt, onJudged) => {
         shared = copied
-        void share(copied, onJudged && { mayBeOld }).then((isOlder) => {
+        void share(copied, { copiedAt, mayBeOld: onJudged && mayBeOld }).then((isOlder) => {
           onJudged?.(isOlder)
           // After the effect of that, which gets it; and else nobody needs it any more.
           setImmediate(() => {
@@ -212,6 +213,12 @@ async function offerBefore({ current, unsaved }: LatestItem, received: ReceivedF
   })
   // Files that were moved away since do not come back.
   return isToSave ? received.offerOf(current) : received.offerKept(current)
+}
+
+/** After all that is current, whatever clocks were set since. */
+function stampNow({ latest, member }: Station): number {
+  const current = latest.current?.item
+  return stampAfter(current && stampOf(current, member.believes), member.now(), member.id).at
 }
 
 function toOffered(copied: CopiedContent): OfferedContent {

@@ -12,8 +12,6 @@
 import { once } from 'node:events'
 import { describeFailure, messageOf } from '../lib/describe-failure.ts'
 import { Semaphore } from '../lib/semaphore.ts'
-import type { Clock } from '../lib/clock.ts'
-import type { Logger } from '../ports/logger.ts'
 import type {
   ClipboardEvents,
   ClipboardOwner,
@@ -21,37 +19,12 @@ import type {
   OfferedContent,
   SystemClipboard,
 } from '../ports/system-clipboard.ts'
-import type { SharingPause } from './clipboard-pause.ts'
 import { ClipboardHeld, CopyTooLarge, OutOfReach } from './clipboard-errors.ts'
 import { ClipboardTrouble } from './clipboard-trouble.ts'
 import { Echoes, type Expected, type Written } from './echoes.ts'
 import { LoopGuard } from './loop-guard.ts'
-import { isLeftOut, type CopyLimits } from './read-copy.ts'
-
-interface ReconcilerOptions {
-  readonly pause: SharingPause
-  readonly limits: CopyLimits
-  readonly clock: Clock
-  /** The time by which items are stamped; that of `clock` where nothing else is known. */
-  readonly now?: () => number
-  readonly logger: Logger
-  /**
-   * Returns what is current, when that is to be on the clipboard again: where nothing is found at
-   * the start, or something older; nothing newer gives way to it.
-   */
-  readonly before?: () => Promise<OfferedContent | undefined>
-  /** Whether the clipboard may have something older, or that in another form: after a crash. */
-  readonly wasCutOff?: boolean
-  /**
-   * Gets what people copy, never an echo. With `onJudged` it was found, and may be older: where it
-   * is, that puts what `before` returns in its place, unless anything newer has come since.
-   */
-  readonly onCopy: (copied: CopiedContent, onJudged: OnJudged | undefined) => void
-  /** Gets the worst problem, for people, whenever that changes; `undefined` when all are over. */
-  readonly onTrouble: (message: string | undefined) => void
-}
-
-type OnJudged = (isOlder: boolean) => void
+import { isLeftOut } from './read-copy.ts'
+import type { OnJudged, ReconcilerOptions } from './reconciler-options.ts'
 
 type KeptClipboard = Omit<SystemClipboard, 'kind'>
 
@@ -60,16 +33,24 @@ const OVERTAKEN = new Error('The clipboard has changed again')
 
 /** A push that should be on the clipboard. */
 interface Desired {
+  /** When it was pushed. */
+  readonly at: number
   /** `undefined` while it is prepared, may not be wanted, or cannot be had or written. */
   content: OfferedContent | undefined
   isWritten: boolean
 }
 
-interface NextReading {
-  readonly reading: AbortController
-  readonly isHeldBack: boolean
+/** A change of the clipboard. */
+interface Seen {
+  /** It happened then, or before. */
+  readonly at: number
   /** Whether it was there already, whatever has come since. */
   readonly isFound: boolean
+}
+
+interface NextReading extends Seen {
+  readonly reading: AbortController
+  readonly isHeldBack: boolean
 }
 
 /** The clipboard as the daemon has it, whatever the system. */
@@ -95,6 +76,8 @@ export class ClipboardReconciler {
   #reading: AbortController | undefined
   /** 0 for what was there already, which may be older than anything. */
   #readSince = 0
+  /** When the copy that is on the clipboard was made; 0 for what was there already. */
+  #copiedAt = 0
   /** The change that is read next: the newest alone, however many come meanwhile. */
   #next: NextReading | undefined
   #isClosed = false
@@ -118,6 +101,7 @@ export class ClipboardReconciler {
       onChange: (owner) => this.#onChange(owner),
       onLost: (reason) => {
         this.#stopReading()
+        this.#copiedAt = 0
         this.#trouble.system = reason
       },
       onBack: (isOursLost) => {
@@ -137,15 +121,18 @@ export class ClipboardReconciler {
    * Says what should be on the clipboard from now on. What was offered before is not written any
    * more. Resolves when other programs can paste the content, or when it has to wait.
    *
-   * @param at When it was stamped, by `now`; a later copy, which is being read, comes first.
+   * @param at When it was stamped, by `now`; a later copy comes first, also while that is read.
    * @throws {Error} When it cannot be written, or not yet, because the clipboard is out of reach.
    */
-  async offer(content: OfferedContent | Promise<OfferedContent>, at?: number): Promise<void> {
-    const desired: Desired = { content: undefined, isWritten: false }
-    this.#want(desired)
+  async offer(
+    content: OfferedContent | Promise<OfferedContent>,
+    at: number = this.#now(),
+  ): Promise<void> {
+    const desired: Desired = { at, content: undefined, isWritten: false }
+    if (at >= this.#copiedAt) this.#want(desired)
     desired.content = await content
     if (this.#isClosed) throw new Error('The clipboard is closed')
-    if (!this.#reading || (at ?? Infinity) >= this.#readSince) await this.#write(desired)
+    if (!this.#reading || at >= this.#readSince) await this.#write(desired)
   }
 
   /**
@@ -156,7 +143,7 @@ export class ClipboardReconciler {
   async dropWaiting(copied?: OfferedContent): Promise<void> {
     const isWritten = this.#desired?.isWritten === true
     const isOver = isWritten || this.#mayBeOver || this.#writing !== undefined
-    if (isOver && copied !== undefined && !this.#isClosed) await this.offer(copied, -Infinity)
+    if (isOver && copied !== undefined && !this.#isClosed) await this.offer(copied, this.#copiedAt)
     else if (!isWritten) this.#want(undefined)
   }
 
@@ -183,6 +170,7 @@ export class ClipboardReconciler {
     this.#stopReading()
     if (owner === 'us') return
     if (owner === 'nobody') {
+      this.#copiedAt = 0
       if (this.#desired?.isWritten === true) this.#want(undefined)
       if (this.#before === undefined) this.#writeWaiting()
       else this.#wantBefore(this.#before, 'nothing')(true)
@@ -191,18 +179,23 @@ export class ClipboardReconciler {
     if (owner === 'another') this.#before = undefined
     const reading = new AbortController()
     this.#reading = reading
-    const { clock, now = () => clock.now() } = this.#options
-    this.#readSince = owner === 'found' ? 0 : now()
+    const seen = { at: this.#now(), isFound: owner === 'found' }
+    this.#readSince = seen.isFound ? 0 : seen.at
     const isHeldBack = this.#isHeldBack(owner)
     // While something is being written, only its content tells whose the change is.
     if (!isHeldBack || this.#writing !== undefined) {
       const isAwaited = this.#next !== undefined
-      this.#next = { reading, isHeldBack, isFound: owner === 'found' }
+      this.#next = { reading, isHeldBack, ...seen }
       if (!isAwaited) void this.#reads.run(() => this.#readNext())
       return
     }
     this.#stopReading()
-    this.#onForeign()
+    this.#onForeign(seen)
+  }
+
+  #now(): number {
+    const { clock, now = () => clock.now() } = this.#options
+    return now()
   }
 
   /** Whether what was copied is of a pause, or may be. */
@@ -217,7 +210,7 @@ export class ClipboardReconciler {
 
   /** @returns Offers what `find` finds over what is older, unless anything newer has come. */
   #wantBefore(find: () => Promise<OfferedContent | undefined>, found?: 'nothing'): OnJudged {
-    const desired: Desired = { content: undefined, isWritten: false }
+    const desired: Desired = { at: 0, content: undefined, isWritten: false }
     this.#want(desired)
     return async (isOlder) => {
       if (desired !== this.#desired) return
@@ -256,7 +249,7 @@ export class ClipboardReconciler {
       this.#trouble.system = undefined
       if (copied !== 'overtaken') await this.#judge(copied, next, expected)
     } catch (error) {
-      if (!signal.aborted) this.#onUnreadable(error)
+      if (!signal.aborted) this.#onUnreadable(error, next)
     }
     if (signal.aborted) return
     this.#reading = undefined
@@ -265,9 +258,9 @@ export class ClipboardReconciler {
 
   /** @throws {CopyTooLarge} When it is larger than what is shared. */
   async #judge(copied: CopiedContent | undefined, next: NextReading, expected: Expected) {
-    const { isHeldBack, isFound, reading } = next
+    const { at, isHeldBack, isFound, reading } = next
     const { before, limits, onCopy, pause, wasCutOff = false } = this.#options
-    if (copied === undefined || isLeftOut(copied, limits)) return this.#onNotShared()
+    if (copied === undefined || isLeftOut(copied, limits)) return this.#onNotShared(next)
     // Some programs keep what was written before a crash, in a form of their own.
     const overtaken = () => once(reading.signal, 'abort').then(() => undefined)
     const isLeft = isFound && wasCutOff && before !== undefined
@@ -276,23 +269,24 @@ export class ClipboardReconciler {
     const echo = await this.#echoes.find(copied, expected, reading.signal)
     if (reading.signal.aborted) return
     if (echo !== undefined && echo !== known) return this.#onEcho(echo)
-    this.#onForeign()
+    this.#onForeign(next)
+    if (this.#desired !== undefined) return
     if (echo === undefined && (isHeldBack || pause.isOn)) return
     const onJudged = isFound && before !== undefined ? this.#wantBefore(before) : undefined
     if (echo !== undefined) return onJudged?.(true)
     this.#loop.noteCopy()
-    onCopy(copied, onJudged)
+    onCopy(copied, at, onJudged)
   }
 
-  #onUnreadable(error: unknown): void {
+  #onUnreadable(error: unknown, seen: Seen): void {
     // The adapter says so, and announces the change again; the copy is newer than what waits.
-    if (error instanceof ClipboardHeld) return this.#onNotShared()
+    if (error instanceof ClipboardHeld) return this.#onNotShared(seen)
     if (error instanceof OutOfReach) return
     if (error instanceof CopyTooLarge) {
       const echo = this.#echoes.largeImage(this.#options.limits.maxImageBytes)
       if (echo !== undefined) return this.#onEcho(echo)
     }
-    this.#onNotShared()
+    this.#onNotShared(seen)
     const reason = messageOf(error)
     this.#options.logger.debug('Cannot read what was copied', { reason })
     this.#trouble.system = reason
@@ -304,16 +298,22 @@ export class ClipboardReconciler {
   }
 
   /** Somebody copied, and what was written last is no echo any more. */
-  #onForeign(): void {
-    this.#echoes.forget()
-    this.#onNotShared()
+  #onForeign(seen: Seen): void {
+    if (!this.#isOvertaken(seen)) this.#echoes.forget()
+    this.#onNotShared(seen)
   }
 
-  /** Somebody copied something that is not shared, which must not be written over either. */
-  #onNotShared(): void {
-    this.#want(undefined)
+  /** Somebody copied something that is not shared, over which nothing older is written either. */
+  #onNotShared(seen: Seen): void {
+    if (!seen.isFound) this.#copiedAt = seen.at
+    if (!this.#isOvertaken(seen)) this.#want(undefined)
     if (this.#writing === undefined) this.#mayBeOver = false
     else this.#confirm('foreign')
+  }
+
+  /** Whether a push is newer that is still to be written, or just is. */
+  #isOvertaken({ at }: Seen): boolean {
+    return this.#desired !== undefined && this.#desired.at > at
   }
 
   #confirm(seen: 'ours' | 'foreign'): void {
@@ -362,7 +362,7 @@ export class ClipboardReconciler {
       const system = await this.#system
       const converted = await system.convert?.(content, converting.signal)
       if (converted === undefined || desired !== this.#desired) return
-      this.#want({ content: converted, isWritten: false })
+      this.#want({ ...desired, content: converted, isWritten: false })
       this.#writeWaiting()
     } catch (error) {
       if (converting.signal.aborted) return

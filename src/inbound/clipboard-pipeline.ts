@@ -229,10 +229,7 @@ export class ClipboardPipeline implements InboundPipeline {
     const { latest, clock } = this.#deps
     const item = await describeItem(inbound, content, clock.now())
     // Old automations push an empty text by accident; it must never blank a clipboard.
-    if (content.kind === 'text' && content.size === 0) {
-      const { contentId } = latest.current?.item ?? item
-      return { result: { contentId, item: undefined }, isStored: false }
-    }
+    if (content.kind === 'text' && content.size === 0) return this.#leftOut(item)
     const blob = content.kind === 'bytes' ? content.blob : undefined
     if (blob !== undefined) await turn.guard(latest.prepare(blob))
     return this.#queue.run(async () => {
@@ -241,9 +238,9 @@ export class ClipboardPipeline implements InboundPipeline {
     })
   }
 
-  /** The result for an item that is here, or is older than what is here. */
-  #leftOut(): Activation {
-    return { result: { ...this.#currentResult(), item: undefined }, isStored: false }
+  /** The result for what does not become current. @param item It, where nothing may be current. */
+  #leftOut(item?: Item): Activation {
+    return { result: { ...this.#currentResult(item), item: undefined }, isStored: false }
   }
 
   /** The item is current already: what goes wrong here is for the log, not for the sender. */
@@ -315,8 +312,8 @@ export class ClipboardPipeline implements InboundPipeline {
     throw credentialGone()
   }
 
-  #currentResult(): AppliedItem {
-    const item = this.#deps.latest.current?.item
+  #currentResult(otherwise?: Item): AppliedItem {
+    const item = this.#deps.latest.current?.item ?? otherwise
     if (item === undefined) throw new Error('There is no current item')
     return { contentId: item.contentId, item }
   }

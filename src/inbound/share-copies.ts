@@ -2,7 +2,7 @@
 
 import { lstat } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { toDataName, type Item } from '../core/item.ts'
+import { toDataName } from '../core/item.ts'
 import { DomainError } from '../core/domain-error.ts'
 import { classifyMediaType, SNIFF_LENGTH } from '../core/media-type.ts'
 import { describeFailure } from '../lib/describe-failure.ts'
@@ -31,10 +31,10 @@ interface SharingDeps extends ShareCopiesDeps {
   readonly origin: Origin
 }
 
-/** Shares a copy. @returns Whether it was left out: see `mayBeOld` of an `Origin`. */
+/** Shares a copy. @returns Whether it was left out: see the `Origin`. */
 type ShareCopy = (
   copied: CopiedContent,
-  how?: { readonly mayBeOld: (current: Item) => boolean },
+  how?: Omit<Origin & { readonly kind: 'clipboard' }, 'kind'>,
 ) => Promise<boolean>
 
 /**

@@ -34,8 +34,8 @@ export class StampOrder {
   }
 
   /**
-   * Whether what is current here happened after what a peer offers, or is that; or has replaced
-   * what was found on the clipboard.
+   * Whether what is current here happened after what a peer offers, or is that; or happened after
+   * what was copied, or has replaced what was found on the clipboard.
    *
    * @param hash SHA-256 of the bytes that are offered, in hex; empty when nobody has said it.
    */
@@ -43,7 +43,9 @@ export class StampOrder {
     const current = this.#deps.latest.current?.item
     if (current === undefined || origin.kind === 'device') return false
     if (origin.kind === 'clipboard') {
-      return !!origin.mayBeOld?.(current) && !!current.replaced?.includes(hash)
+      const { copiedAt = Infinity, mayBeOld } = origin
+      if (mayBeOld?.(current) && current.replaced?.includes(hash)) return true
+      return stampOf(current, this.#believes).at > copiedAt
     }
     const there = placeOf({ ...offered, stamp: origin.stamp }, hash, this.#believes)
     return comparePlaces(there, placeOf(current, current.contentHash, this.#believes)) <= 0
@@ -59,7 +61,8 @@ export class StampOrder {
     }
     if (member === undefined) return undefined
     const current = latest.current?.item
-    return stampAfter(current && stampOf(current, this.#believes), member.now(), member.id)
+    const now = (origin.kind === 'clipboard' && origin.copiedAt) || member.now()
+    return stampAfter(current && stampOf(current, this.#believes), now, member.id)
   }
 
   readonly #believes = (at: number): boolean => this.#deps.member?.believes(at) ?? true

@@ -9,8 +9,15 @@ import type { Login } from './device-registry.ts'
 /** Who an item comes from. */
 export type Origin =
   | ({ readonly kind: 'device' } & Login)
-  /** `mayBeOld`: found at a start; it is left out if it was replaced by an item that this says. */
-  | { readonly kind: 'clipboard'; readonly mayBeOld?: ((current: Item) => boolean) | undefined }
+  /**
+   * `copiedAt`: when, as stamps have it; what happened since comes first. `mayBeOld`: found at a
+   * start; it is left out if it was replaced by an item that this says.
+   */
+  | {
+      readonly kind: 'clipboard'
+      readonly copiedAt?: number
+      readonly mayBeOld?: ((current: Item) => boolean) | undefined
+    }
   /** Another member of the circle; with `deviceId` it pushed the item, else we pulled it. */
   | ({ readonly kind: 'peer'; readonly stamp: Stamp } & (Login | { readonly deviceId: undefined }))
 

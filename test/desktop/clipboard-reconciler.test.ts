@@ -531,10 +531,11 @@ describe('what a device pushed', () => {
   })
 
   it('gives way to no older copy while a newer one is read', async () => {
-    const { clipboard, system, copies } = await open()
+    const { clipboard, system, copies, clock } = await open()
     system.copy(text('copied'))
     await copies.next()
     await clipboard.offer(text('pushed while the copy was shared'))
+    clock.advance(1)
     const release = holdReads(system)
     system.copy(text('copied next'))
     await done()
@@ -561,6 +562,40 @@ describe('what a device pushed', () => {
       assert.deepEqual(system.writes.size, at < 0 ? 0 : 1)
       await clipboard.close()
     }
+  })
+
+  it('of another member is not written over a later copy, also while that is hashed or is not shared', async () => {
+    for (const types of [['text'], []] as const) {
+      const { clipboard, system, clock } = await open({ types })
+      system.copy(text('copied'))
+      await done()
+      await clipboard.offer(text('came'), clock.now() - 1)
+      system.setTrouble(undefined)
+      await done()
+      assert.equal(system.writes.size, 0)
+      system.clear()
+      await clipboard.offer(text('came when that was gone'), clock.now() - 1)
+      assert.deepEqual(await system.writes.next(), text('came when that was gone'))
+    }
+  })
+
+  it('after a copy stays while that is read, and its file is saved', async () => {
+    const { clipboard, system, copies, clock } = await open()
+    const release = holdReads(system)
+    system.copy(text('copied'))
+    await done()
+    clock.advance(1)
+    const saved = defer<OfferedContent>()
+    const pushed = clipboard.offer(saved.promise)
+    release()
+    await done()
+    assert.equal(copies.size, 0)
+    saved.resolve(files('/received/a'))
+    await pushed
+    assert.deepEqual(await system.writes.next(), files('/received/a'))
+    system.copy(files('/received/a'))
+    await done()
+    assert.equal(copies.size, 0)
   })
 
   it('of another member is written once what is read turns out to be no copy', async () => {

@@ -497,6 +497,32 @@ describe('a push of what is there already', () => {
   })
 })
 
+describe('what was copied on the desktop', () => {
+  it('is left out, with its bytes, where anything happened since, and is stamped as of then', async (t) => {
+    let now = 1000
+    const time = { now: () => now, learn: () => undefined, believes: () => true }
+    const member = { id: 'm_0000000000000001', ...time }
+    const { inbound, blobs, pushText, latest, counts } = await setUp(t, { member })
+    const copy = async (copiedAt: number) => {
+      const origin = { kind: 'clipboard', copiedAt } as const
+      const blob = await blobs.receive(streamOf(`copied ${copiedAt}`), { maxBytes: 20 })
+      const bytes = { kind: 'received', blob, mediaType: 'x/y' } as const
+      const result = await inbound.apply({ ...ITEM, origin, type: 'File', dataName: 'a', bytes })
+      return result.item?.stamp?.at
+    }
+    assert.equal(await copy(900), 900)
+    await pushText('pushed')
+    const files = await counts()
+    assert.equal(await copy(999), undefined)
+    const peer = { kind: 'peer', stamp: { at: 1100, member: 'm_0000000000000002' } } as const
+    await inbound.apply({ ...ITEM, text: 'of another member', origin: { ...peer, deviceId: 'd' } })
+    assert.equal(await copy(1050), undefined)
+    assert.deepEqual([latest.current?.item.text, await counts()], ['of another member', files])
+    now = 5000
+    assert.equal(await copy(1200), 1200)
+  })
+})
+
 describe('what is found on the clipboard at a start', () => {
   const found = { ...ITEM, origin: { kind: 'clipboard', mayBeOld: () => true } } as const
   const copied = { ...ITEM, origin: { kind: 'clipboard' } } as const

@@ -127,7 +127,7 @@ export async function openReconciler<AnyClock extends Clock>(
     logger,
     before,
     wasCutOff,
-    onCopy: (copied, onJudged) => {
+    onCopy: (copied, _at, onJudged) => {
       copies.put(copied)
       if (onJudged !== undefined) onFound?.(onJudged)
     },
