@@ -109,6 +109,8 @@ async function openDownload(
 ): Promise<ResumedDownload> {
   const first = await client.download(document, { signal })
   const { mediaType, etag } = first
+  // That of a text may be the size of its preview.
+  const most = Math.max(document.size, MAX_METADATA_BYTES)
 
   async function* read(): AsyncGenerator<Uint8Array> {
     let { body } = first
@@ -117,6 +119,7 @@ async function openDownload(
       try {
         for await (const chunk of body) {
           received += chunk.byteLength
+          if (received > most) throw new ClientError('BAD_ANSWER', { reason: 'too many bytes' })
           failures = 0
           yield chunk
         }

@@ -160,6 +160,11 @@ describe('a member whose text is longer than any may be', () => {
     assert.equal(hostile.count('GET /file/long.txt'), 1)
   })
 
+  it('gets no more of a file taken than it has announced, or the longest text has', async (t) => {
+    const { says } = await follow(t, documentOf({ ...file, type: 'File', size: 5 }))
+    await says(({ error }) => /too many bytes/.test(error ?? ''))
+  })
+
   it('is asked for bytes once that are no text', async (t) => {
     const { length } = NO_TEXT
     const no = { ...file, dataName: 'no.txt', hash: sha256(NO_TEXT), size: length }
