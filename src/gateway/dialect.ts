@@ -25,6 +25,9 @@ const REFERENCE_CLIENT = /^SyncClipboard/
 /** Programs that read the document of the reference protocol, and hash the bytes alone. */
 const CLIENT_OF_BYTES = /^UniClipboard/
 
+/** A program that hashes the bytes alone, and posts its history as those of the reference do. */
+const CLIENT_WITH_HISTORY = /^UniClip\//
+
 /** The desktop program of version 2; that of version 3 has a 3 there. */
 const OLD_DESKTOP = /^SyncClipboard\.[A-Za-z]+2\./
 
@@ -71,6 +74,11 @@ export class Dialects {
     if (known !== undefined) return known
     const device = this.#deviceOf(call)
     return device?.reads ?? dialectOfPath(call.path) ?? device?.dialect ?? 'sync'
+  }
+
+  /** Whether the client of a request sends a document behind a record that it means. */
+  sendsDocuments(call: ClientCall): boolean {
+    return this.of(call) === 'syncclipboard' || CLIENT_WITH_HISTORY.test(programOf(call))
   }
 
   /** The hash of an item for the client of a request: the one that it pushed itself, if it did. */

@@ -46,8 +46,8 @@ const MAX_DEVICES = 256
 
 /**
  * Answers with the record of a form. In the dialect `sync` it makes the item current, unless the
- * record is older than what is. In `syncclipboard` clients post their history as well, and send a
- * document behind whatever they mean.
+ * record is older than what is. Others post their history as well, and send a document behind
+ * whatever they mean.
  */
 export function postHistory(deps: HandlerDeps): Handler<Device> {
   const { latest, dialects, clock } = deps
@@ -55,7 +55,7 @@ export function postHistory(deps: HandlerDeps): Handler<Device> {
   return async (call) => {
     const received = await receiveHistoryForm(call, deps)
     const posted = toPosted(received, call)
-    const isRecord = dialects.of(call) === 'syncclipboard' || received.form.state.isDeleted === true
+    const isRecord = dialects.sendsDocuments(call) || received.form.state.isDeleted === true
     // One that is newer may yet be refused.
     for (let newer = times.newerThan(posted); !isRecord && newer; newer = times.newerThan(posted)) {
       await newer
@@ -64,17 +64,6 @@ export function postHistory(deps: HandlerDeps): Handler<Device> {
     return (await times.during(posted, () => apply(received, call, deps))).reply
   }
 }
-
-/** By how much the clock of a device can be ahead that is right. */
-const CLOCK_ERROR = 1000
-
-/** The time of a record by the clock of its device, and when it came by the clock here. */
-interface Dated {
-  readonly time: number
-  readonly came: number
-}
-
-const NEVER: Dated = { time: -Infinity, came: 0 }
 
 /** A record as its device dates it. */
 interface Posted {
@@ -96,11 +85,11 @@ function toPosted({ form }: ReceivedForm, { principal: { id: deviceId } }: Call<
  */
 class OwnTimes {
   readonly #clock: Pick<Clock, 'now'>
-  /** Each record that was applied recently. */
-  readonly #applied = new Lru<string, Dated>(MAX_TIMES)
-  /** By device: the record that was applied last. */
-  readonly #newest = new Lru<string, Dated>(MAX_DEVICES)
-  /** The records that are being applied. */
+  /** The time of each record that was applied recently, and when it came by the clock here. */
+  readonly #applied = new Lru<string, { readonly time: number; readonly came: number }>(MAX_TIMES)
+  /** By device: the latest time of its records, but never later than it came. */
+  readonly #newest = new Lru<string, number>(MAX_DEVICES)
+  /** Such times of the records that are being applied, and when they no longer are. */
   readonly #begun = new Set<{
     readonly deviceId: string
     readonly time: number
@@ -117,30 +106,26 @@ class OwnTimes {
   isOld({ deviceId, key, used }: Posted, current: Item | undefined): boolean {
     if (used === undefined || current === undefined) return false
     const now = this.#clock.now()
+    const { time, came } = this.#applied.get(key) ?? { time: -Infinity, came: 0 }
     // The clock of a device that was ahead may have been put right since.
-    const isAhead = used.first > now + CLOCK_ERROR
-    const since = ({ time, came }: Dated): number => (isAhead ? time : Math.min(time, came))
-    const newest = this.#newest.get(deviceId) ?? NEVER
-    const applied = this.#applied.get(key) ?? NEVER
-    if (used.first === applied.time) return true
-    if (used.first < Math.max(since(newest), since(applied))) return true
+    const since = used.first > now ? time : Math.min(time, came)
+    if (used.first === time || used.first < since) return true
+    if (used.first < (this.#newest.get(deviceId) ?? -Infinity)) return true
     const last = this.#last
     if (last?.deviceId === deviceId && isSameActivation(last, current)) return false
-    const ahead = isAhead ? Math.max(0, newest.time - newest.came) : 0
     // The clock here was set back since the current item came: its time tells nothing.
-    return current.activatedAt <= now && used.last - ahead < current.activatedAt
+    return current.activatedAt <= now && used.last < current.activatedAt
   }
 
   /** The end of a newer record of the device that is being applied. */
   newerThan({ deviceId, used }: Posted): Promise<void> | undefined {
-    const { first } = used ?? { first: Infinity }
+    const first = used?.first ?? Infinity
     return [...this.#begun].find((one) => one.deviceId === deviceId && first < one.time)?.done
   }
 
   /** Applies a record, and notes it unless it is refused: older ones wait for that. */
   during({ deviceId, key, used }: Posted, applying: () => Promise<Applied>): Promise<Applied> {
-    const { first: time } = used ?? { first: -Infinity }
-    const dated = { time, came: this.#clock.now() }
+    const time = Math.min(used?.first ?? -Infinity, this.#clock.now())
     const noted = applying().then((applied) => {
       const { item } = applied
       if (item !== undefined) {
@@ -148,9 +133,10 @@ class OwnTimes {
         this.#last = { deviceId, activatedAt, contentId }
       }
       if (used !== undefined) {
-        const { came } = this.#newest.get(deviceId) ?? NEVER
-        if (came <= dated.came) this.#newest.set(deviceId, dated)
-        if (item !== undefined) this.#applied.set(key, dated)
+        const came = this.#clock.now()
+        const newest = Math.max(this.#newest.get(deviceId) ?? -Infinity, time)
+        this.#newest.set(deviceId, Math.min(newest, came))
+        if (item !== undefined) this.#applied.set(key, { time: used.first, came })
       }
       return applied
     })

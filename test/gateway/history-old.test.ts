@@ -244,32 +244,34 @@ describe('an old item in POST /api/history', () => {
     })
   }
 
-  // Protocol: their own times count
-  it('is told by a clock that is ahead, whoever made what is current', async (t) => {
+  // Protocol: as is one whose `User-Agent` begins with
+  it('is what UniClip posts, however far its clock is ahead, until its document comes', async (t) => {
+    const { phone, addPhone, clock } = await serveGateway(t)
+    const headers = { 'user-agent': 'UniClip/1.0.0' }
+    await phone.fetch('/file/a.png', { method: 'PUT', body: PNG, headers })
+    const photo = { type: 'Image', dataName: 'a.png', hasData: true, hash: sha256(PNG) }
+    const document = (fields: object) =>
+      phone.fetch('/SyncClipboard.json', put(JSON.stringify(fields), headers))
+    assert.equal((await document(photo)).status, 200)
+    await (await addPhone()).pushText('current')
+    const lastAccessed = ago(clock, -4 * MINUTE)
+    const text = { type: 'Text', hash: sha256('a'), text: 'a' }
+    await post(phone, urlencoded({ ...text, lastAccessed }, headers))
+    assert.equal((await phone.document())['text'], 'current')
+    assert.equal((await document(text)).status, 200)
+    assert.equal((await phone.document())['text'], 'a')
+  })
+
+  it('is none for a push of a clock that was further ahead before', async (t) => {
     const { phone, addPhone, clock } = await serveGateway(t)
     const other = await addPhone()
-    const fast = (ms: number) => ago(clock, ms - 4 * MINUTE)
-    const copy = async (text: string, lastAccessed: string) => {
+    for (const minutes of [10, 2]) {
+      await other.pushText('of another one')
+      clock.advance(5000)
+      const [text, lastAccessed] = [`${minutes}`, ago(clock, -minutes * MINUTE)]
       await post(phone, urlencoded({ type: 'Text', hash: text, text, lastAccessed }))
-      return (await phone.document())['text']
+      assert.equal((await phone.document())['text'], text)
     }
-    // What it has not sent yet comes newest first.
-    assert.equal(await copy('newer', fast(10)), 'newer')
-    assert.equal(await copy('older', fast(20)), 'newer')
-
-    clock.advance(5000)
-    await other.pushText('read')
-    const read = fast(0)
-    clock.advance(5000)
-    await other.pushText('current')
-    clock.advance(5000)
-    assert.equal(await copy('read', read), 'current')
-    assert.equal(await copy('newer', fast(14_000)), 'current')
-    assert.equal(await copy('read', fast(0)), 'read')
-
-    // A second may be wrong where it has been put right.
-    await other.pushText('of another one')
-    assert.equal(await copy('newest', ago(clock, -1000)), 'newest')
   })
 
   // Protocol: memory lasts and its file waits
