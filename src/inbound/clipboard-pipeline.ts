@@ -14,7 +14,7 @@ import { MAX_METADATA_BYTES, REPEAT_PUSH_MS } from '../core/limits.ts'
 import { hashBytes } from '../hashing/file-hasher.ts'
 import { withChanges } from '../lib/long-text.ts'
 import { Semaphore, type OwnTurn } from '../lib/semaphore.ts'
-import { messageOf } from '../lib/describe-failure.ts'
+import { describeFailure } from '../lib/describe-failure.ts'
 import { hasCode } from '../lib/system-error.ts'
 import type { Blob, BlobStore, HashedBlob } from '../ports/blob.ts'
 import { within, type Clock } from '../lib/clock.ts'
@@ -248,7 +248,7 @@ export class ClipboardPipeline implements InboundPipeline {
     try {
       await (isStored && kind === 'bytes' ? endings.release() : endings.discard())
     } catch (error) {
-      this.#deps.logger.error('Cannot clean up after an upload', { reason: messageOf(error) })
+      this.#deps.logger.error('Cannot clean up after an upload', { ...describeFailure(error) })
     }
   }
 
@@ -347,7 +347,7 @@ export class ClipboardPipeline implements InboundPipeline {
         // The next start goes on with files that could not be handed on for that reason.
         if (this.#saves?.isEnded === true) return
         const { type } = stored.item
-        this.#deps.logger.error('Cannot hand the item on', { type, reason: messageOf(error) })
+        this.#deps.logger.error('Cannot hand the item on', { type, ...describeFailure(error) })
       }
     })
   }

@@ -10,7 +10,7 @@
 import { DomainError } from '../core/domain-error.ts'
 import type { Item } from '../core/item.ts'
 import { KIB, MAX_RECENT_BYTES } from '../core/limits.ts'
-import { messageOf } from '../lib/describe-failure.ts'
+import { describeFailure } from '../lib/describe-failure.ts'
 import { utf8Of } from '../lib/long-text.ts'
 import { only, readWhole } from '../lib/read-bytes.ts'
 import { Semaphore } from '../lib/semaphore.ts'
@@ -127,7 +127,7 @@ export class RememberedItems implements RecentItems {
     try {
       return await (blob === undefined ? utf8Of(item, item.size) : readWhole(blob))
     } catch (error) {
-      this.#deps.logger.debug('Cannot remember an item', { reason: messageOf(error) })
+      this.#deps.logger.debug('Cannot remember an item', { ...describeFailure(error) })
       return undefined
     }
   }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
+import { lstatSync } from 'node:fs'
 import { utimes } from 'node:fs/promises'
 import { describe, it, type TestContext } from 'node:test'
 import { setImmediate as turnOfEvents } from 'node:timers/promises'
@@ -603,9 +604,12 @@ describe('applying', () => {
       setImmediate(() => effects.emit('ran'))
       throw new Error('no display')
     })
+    // Paths have the names of files.
+    inbound.addEffect(async () => void lstatSync('no folder/secret.pdf'))
     await Promise.all([once(effects, 'ran'), pushText('secret')])
     assert.match(logger.text, /no display/)
     assert.match(logger.text, /at once/)
+    assert.match(logger.text, /ENOENT/)
     assert.doesNotMatch(logger.text, /secret/)
   })
 })

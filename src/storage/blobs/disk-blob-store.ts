@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { MIB } from '../../core/limits.ts'
 import { digestsOf, type FileHasher } from '../../hashing/file-hasher.ts'
 import { createPrivateFile, syncFolder } from '../../lib/atomic-file.ts'
-import { messageOf } from '../../lib/describe-failure.ts'
+import { describeFailure } from '../../lib/describe-failure.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { MemoryTurn } from '../../lib/memory-turn.ts'
 import { only } from '../../lib/read-bytes.ts'
@@ -168,7 +168,7 @@ export class DiskBlobStore implements BlobStore {
       return await queue.run(() => this.#look(blob, signal), signal)
     } catch (error) {
       signal.throwIfAborted()
-      this.#options.logger.warn('Cannot look into a Group', { reason: messageOf(error) })
+      this.#options.logger.warn('Cannot look into a Group', { ...describeFailure(error) })
       return undefined
     }
   }
