@@ -158,6 +158,22 @@ describe('the phone page in WebKit', needsMachines('WebKitWebDriver', 'Xvfb', 'x
     await page.shows(removed)
   })
 
+  it('goes on with a file when somebody leaves it and comes back', async (t) => {
+    const { page, wire, other, send } = await openPage(t)
+    await page.evaluate('window.isKept = true')
+    // Nothing passes until it is back, when the way breaks.
+    const broken = wire.breakAt(1_000_000, async () => {
+      await page.evaluate(`location.href = '${wire.url}/phone/icon.svg'`)
+      await page.until(`!('isKept' in window)`)
+      await page.evaluate('setTimeout(() => history.back(), 0)')
+      await page.until('window.isKept')
+    })
+    await send(await temporaryFile(t, 'film.bin', randomBytes(9_000_000)))
+    await broken
+    await other.reads({ dataName: 'film.bin' })
+    await page.shows('Sent')
+  })
+
   it('is signed out when it comes back from before that', async (t) => {
     const { page, wire, other } = await openPage(t)
     await page.goto(`${wire.url}/phone/icon.svg`)

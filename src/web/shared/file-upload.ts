@@ -44,6 +44,8 @@ export class FileUpload {
   readonly #persistence: Persistence
   readonly #upload: ResumableUpload
   #isAnew: boolean
+  /** Whether it could not be read when it was tried last. */
+  #isUnreadable = false
   #sent = 0
   #speed = 0
 
@@ -138,8 +140,11 @@ export class FileUpload {
     } else if (!mayPass(error)) {
       // Nothing of ours is gone where there was no upload yet.
       throw failureOf(error) === 'gone' ? new ClientError('BAD_ANSWER') : error
-    } else if (!(await isReadable(this.#file))) {
-      throw new ClientError('SOURCE_UNREADABLE')
+    } else {
+      const isUnreadable = !(await isReadable(this.#file))
+      // Safari reads nothing for a page that is left, until somebody comes back to it.
+      if (isUnreadable && this.#isUnreadable) throw new ClientError('SOURCE_UNREADABLE')
+      this.#isUnreadable = isUnreadable
     }
     this.#tell(heldBy(error))
   }
