@@ -43,6 +43,9 @@ interface WaylandClipboardOptions extends AdapterOptions {
 /** The change that tells what is on the clipboard already comes at once. */
 const FIRST_CHANGE_MS = 2000
 
+/** Then a compositor that hung may go on, of which it tells nobody. */
+const HUNG_MS = 2000
+
 /** The clipboard of a Wayland session. */
 export class WaylandClipboard implements SystemClipboard {
   readonly kind = 'wayland'
@@ -63,6 +66,7 @@ export class WaylandClipboard implements SystemClipboard {
   /** The last owner ended, and not because somebody copied. */
   #isOursLost = false
   #isAway = false
+  #cancelRetry: () => void = () => undefined
   #isClosed = false
 
   /**
@@ -100,10 +104,17 @@ export class WaylandClipboard implements SystemClipboard {
     } catch (error) {
       const reason = messageOf(error)
       if (reason === NO_ROOM) this.#options.events.onTrouble(reason)
+      if (copy.isLost && !this.#isAway && !this.#isClosed) this.#tryLater()
       throw this.#isAway || copy.isLost ? new OutOfReach(reason) : error
     } finally {
       if (this.#pending === copy) this.#pending = undefined
     }
+  }
+
+  #tryLater(): void {
+    const { clock, events } = this.#options
+    this.#cancelRetry()
+    this.#cancelRetry = clock.after(HUNG_MS, () => events.onBack(false))
   }
 
   /** A photo as PNG, which most programs paste: wl-copy offers one type. */
@@ -126,6 +137,7 @@ export class WaylandClipboard implements SystemClipboard {
 
   async close(): Promise<void> {
     this.#isClosed = true
+    this.#cancelRetry()
     await this.#helper?.close()
     await this.#pending?.release()
     await this.#owner?.release()
