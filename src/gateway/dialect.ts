@@ -133,7 +133,7 @@ export class Dialects {
    */
   mayHashOtherwise(call: ClientCall): boolean {
     const device = this.#deviceOf(call)
-    return this.of(call) === 'sync' && device?.isExact !== true
+    return !this.sendsDocuments(call) && device?.isExact !== true
   }
 
   /** Whether the device of a request has hashed as we do, and never otherwise. */

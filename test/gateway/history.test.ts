@@ -99,6 +99,18 @@ describe('GET /api/history/{profileId}', () => {
     assert.equal(await push(other, unknown, 'something else'), 200)
   })
 
+  it('takes no hash for another way of hashing of UniClip, which leaves out its first photo then', async (t) => {
+    const { phone, addPhone } = await serveGateway(t)
+    await phone.pushFile('Image', 'a.png', Buffer.from('of another one'))
+    const headers = { 'user-agent': 'UniClip/1.0.0' }
+    const asks = async (hash: string) =>
+      statusOf(await addPhone(), `/api/history/Image-${hash}`, { headers })
+    assert.deepEqual(
+      [await asks(sha256('first')), await asks(sha256('of another one'))],
+      [404, 200],
+    )
+  })
+
   it('tells a text from a file of the same bytes', async (t) => {
     const { phone } = await serveGateway(t)
     await phone.pushText('hello')
