@@ -44,8 +44,8 @@ export class FileUpload {
   readonly #persistence: Persistence
   readonly #upload: ResumableUpload
   #isAnew: boolean
-  /** Whether it could not be read when it was tried last. */
-  #isUnreadable = false
+  /** Whether it could not be read when that was tried last. */
+  #isDoubtful = false
   #sent = 0
   #speed = 0
 
@@ -81,6 +81,9 @@ export class FileUpload {
   }
 
   async #attempt(): Promise<void> {
+    // Safari reads nothing for a page that is left, until somebody comes back to it.
+    if (this.#isDoubtful && !(await isReadable(this.#file)))
+      throw new ClientError('SOURCE_UNREADABLE')
     const { offset } = this.#upload
     try {
       await this.#upload.attempt(this.#persistence.signal)
@@ -141,10 +144,7 @@ export class FileUpload {
       // Nothing of ours is gone where there was no upload yet.
       throw failureOf(error) === 'gone' ? new ClientError('BAD_ANSWER') : error
     } else {
-      const isUnreadable = !(await isReadable(this.#file))
-      // Safari reads nothing for a page that is left, until somebody comes back to it.
-      if (isUnreadable && this.#isUnreadable) throw new ClientError('SOURCE_UNREADABLE')
-      this.#isUnreadable = isUnreadable
+      this.#isDoubtful = !(await isReadable(this.#file))
     }
     this.#tell(heldBy(error))
   }
