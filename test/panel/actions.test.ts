@@ -238,6 +238,24 @@ describe('sending from the panel', needs('chromium'), () => {
     assertCalm()
   })
 
+  it('sends nothing when a link of its own slips under a click', async (t) => {
+    const panel = await openPanel(t)
+    const { page, assertCalm } = panel
+    const dragged = page.evaluate(
+      `new Promise((resolve) => addEventListener('dragend', resolve)).then(() => undefined)`,
+    )
+    await page
+      .getByRole('link', { name: 'New tab' })
+      .dragTo(page.getByRole('heading', { level: 1 }))
+    await dragged
+    await page.locator('textarea').fill('the first')
+    await page.getByRole('button', { name: 'Send', exact: true }).click()
+    await itemOf(panel).getByText('the first').waitFor()
+    // What was current before would be here.
+    assert.equal(await page.getByRole('heading', { name: 'Recent items' }).isVisible(), false)
+    assertCalm()
+  })
+
   it('sends a file that is chosen while a text is on its way', async (t) => {
     const panel = await openPanel(t)
     const release = await holdRequests(panel.page, '**/clipboard/Sync.json')

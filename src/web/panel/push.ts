@@ -36,6 +36,8 @@ export function createPushView() {
   const header = h('header', {}, h('h2', {}, words.heading))
   const bar = h('progress', { max: 1, hidden: true })
   let abort = new AbortController()
+  /** Whether what is dragged comes from this page: a click that slips sends nothing. */
+  let isOwn = false
   const cancel = button(words.cancel, () => abort.abort(), { hidden: true })
   const progress = h('div', { class: 'what' }, bar, cancel)
   const card = section({ class: 'card push' }, header, text, buttons, note, state, progress, errors)
@@ -49,8 +51,15 @@ export function createPushView() {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) sendTyped()
   })
 
+  document.addEventListener('dragstart', () => {
+    isOwn = true
+  })
+  // No mouse moves, for a page, while something is dragged.
+  document.addEventListener('mousemove', () => {
+    isOwn = false
+  })
   document.addEventListener('dragover', (event) => {
-    if (!carries(event)) return
+    if (isOwn || !carries(event)) return
     event.preventDefault()
     setAttribute(card, 'data-over', true)
   })
@@ -59,7 +68,7 @@ export function createPushView() {
   })
   document.addEventListener('drop', (event) => {
     setAttribute(card, 'data-over', undefined)
-    take(event, event.dataTransfer)
+    if (!isOwn) take(event, event.dataTransfer)
   })
   document.addEventListener('paste', (event) => take(event, event.clipboardData))
 
