@@ -66,7 +66,9 @@ export async function discard({ response, watchdog }: Answer): Promise<void> {
 }
 
 async function readBytes({ response, watchdog }: Answer, limit: number): Promise<Uint8Array> {
-  const collected = new GrowingBuffer(LEAST_BYTES)
+  const length = Number(response.headers.get('Content-Length') ?? 0)
+  // Doubled on the way, a long one would be in memory twice.
+  const collected = new GrowingBuffer(LEAST_BYTES, Math.min(length || 0, MAX_ESCAPED * limit))
   const meter = new JsonMeter()
   const reader = response.body?.getReader()
   if (reader === undefined) return collected.filled
@@ -83,6 +85,7 @@ async function readBytes({ response, watchdog }: Answer, limit: number): Promise
         throw new ClientError('BAD_ANSWER', { reason: `more than ${MAX_JSON_VALUES} values` })
       }
       collected.append(chunk)
+      reader.free?.(chunk)
     }
   } finally {
     // At the end of the body, this does nothing; before it, the body is not needed any more.

@@ -60,6 +60,8 @@ export interface FetchedBody {
 export interface BodyReader {
   /** @returns No value at the end. */
   read(): Promise<{ readonly value?: Uint8Array<ArrayBuffer> | undefined }>
+  /** Says that a value is not used any more: there, memory is used again. */
+  free?(value: Uint8Array): void
   cancel(reason?: unknown): Promise<void>
 }
 

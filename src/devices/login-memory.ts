@@ -19,7 +19,7 @@ export const LOGIN_BYTES: number = 74 * MIB
 export const UPLOAD_BYTES: number = 32 * MIB
 
 /** With this limit a login and the longest texts have room at the same time. */
-export const EASY_BYTES: number = 256 * MIB
+export const EASY_BYTES: number = 320 * MIB
 
 /** Below this limit a login takes all that an idle program leaves. */
 const LEAST_BYTES: number = 96 * MIB

@@ -11,7 +11,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket, TcpSocketConnectOpts } from 'node:net'
 import type { BodyReader, FetchedBody } from '../client/server.ts'
 import { KIB, MIB } from '../core/limits.ts'
-import { lend } from '../lib/read-bytes.ts'
+import { freeBytes, lend } from '../lib/read-bytes.ts'
 
 /** A new connection costs less than copies of so much. */
 const LONG_BYTES: number = MIB
@@ -120,6 +120,10 @@ class LongBody implements FetchedBody, BodyReader {
       if (this.#failure !== undefined) throw this.#failure.cause
       await new Promise<void>((resolve) => (this.#wake = resolve))
     }
+  }
+
+  free(chunk: Uint8Array): void {
+    freeBytes(chunk)
   }
 
   async cancel(): Promise<void> {

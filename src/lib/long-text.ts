@@ -172,6 +172,18 @@ async function keepText(
   // A short text in a long body would keep all of that, and may be kept for hours.
   const isPart = json.buffer.byteLength > 2 * json.length
   texts.set(subject, { json: isPart ? new Uint8Array(json) : json, length })
+  dropString(subject)
+}
+
+/** Has a subject give its string up for the bytes of another one that has the same text. */
+export function shareText(subject: WithText, other: WithText): void {
+  const text = texts.get(other)
+  if (text === undefined || text.length !== lengthOf(subject)) return
+  texts.set(subject, text)
+  dropString(subject)
+}
+
+function dropString(subject: WithText): void {
   const get = (): string => [...textOf(subject)].join('')
   Object.defineProperty(subject, 'text', { get, enumerable: true })
 }

@@ -8,7 +8,9 @@ import { openServer, type ByteSource, type Credentials, type Send } from '../cli
 import { sendFile, type Upload } from '../client/upload.ts'
 import { watch, type WatchOptions } from '../client/watch.ts'
 import type { ContentId } from '../core/content-id.ts'
-import type { Clock } from '../lib/clock.ts'
+import { MIB } from '../core/limits.ts'
+import { keepAliveClock, type Clock } from '../lib/clock.ts'
+import { MemoryTurn, type HeldTurn } from '../lib/memory-turn.ts'
 import { formatCircleTime, CIRCLE_TIME_HEADER, parseCircleTime } from '../core/circle-time.ts'
 import type { CircleTime } from '../ports/circle-time.ts'
 import { createNodeFetch, type NodeFetchOptions } from '../fetch/node-fetch.ts'
@@ -52,7 +54,8 @@ export function openClient(
   { circleTime, timeoutMs, refuse, clock }: OpenClientOptions = {},
 ): DaemonClient {
   const { fetch, close } = createNodeFetch(address.tlsFingerprint, { refuse, clock })
-  const send = circleTime === undefined ? fetch : withCircleTime(fetch, circleTime)
+  const inTurn = waitForMemory(fetch, clock)
+  const send = circleTime === undefined ? inTurn : withCircleTime(inTurn, circleTime)
   const server = openServer(address, { send, timeoutMs, clock })
   return {
     latest: (given = {}) => getLatest(server, given),
@@ -61,6 +64,22 @@ export function openClient(
     upload: (bytes, given) => sendFile(server, bytes, given),
     apply: (document, given = {}) => putDocument(server, document, given),
     close,
+  }
+}
+
+/** Has others make way for a long document, which is in memory several times. */
+function waitForMemory(send: Send, clock: Clock = keepAliveClock): Send {
+  let turn: HeldTurn | undefined
+  return async (url, init) => {
+    const response = await send(url, init)
+    const { headers } = response
+    const isDocument = headers.get('Content-Type')?.startsWith('application/json') === true
+    if (isDocument && Number(headers.get('Content-Length')) > MIB) {
+      turn?.release()
+      // It ends by itself: nobody tells when the document has become the item.
+      turn = await MemoryTurn.of(clock).take(init.signal)
+    }
+    return response
   }
 }
 

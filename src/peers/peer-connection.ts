@@ -17,7 +17,7 @@ import { DomainError } from '../core/domain-error.ts'
 import { believedStamp, comparePlaces, type Believes } from '../core/stamp.ts'
 import { placeOf } from '../hashing/place-of.ts'
 import { messageOf } from '../lib/describe-failure.ts'
-import { withChanges } from '../lib/long-text.ts'
+import { shareText, withChanges } from '../lib/long-text.ts'
 import { Seldom } from '../lib/seldom.ts'
 import type { ChangeFeed } from '../ports/change-feed.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
@@ -73,6 +73,7 @@ export class PeerConnection {
       next: () => this.#next(),
       isOutdated: (move) => this.#isOutdated(move),
       move: (move, signal) => this.#run(move, signal),
+      onSuccess: (move) => this.#onSuccess(move),
       onFailure: (error, _move, failures) => this.#onFailure(error, failures),
       onError: (error) => this.#tellTrouble(error),
     })
@@ -189,6 +190,13 @@ export class PeerConnection {
       this.#told.warn('Cannot exchange an item', { peer: this.#name, reason })
     }
     this.#deps.onChange()
+  }
+
+  /** Has the text that both sides have in memory once. */
+  #onSuccess(move: Move): void {
+    const item = this.#deps.latest.current?.item
+    if (move.kind === 'push' || item?.contentId !== move.document.contentId) return
+    if (item !== undefined) shareText(move.document, item)
   }
 
   #onFailure(error: unknown, failures: number): void {

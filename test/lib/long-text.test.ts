@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { encodeWithText, prepareText, withText } from '../../src/lib/long-text.ts'
+import {
+  encodeWithText,
+  prepareText,
+  preparedBytes,
+  shareText,
+  withText,
+} from '../../src/lib/long-text.ts'
 import fc from '../support/property.ts'
 import { turnsDuring } from '../support/turns-during.ts'
 
@@ -44,6 +50,16 @@ describe('JSON with a long text', () => {
     assert.ok(typeof json === 'object')
     const kept = json.pieces.map(({ buffer }) => buffer.byteLength)
     assert.ok(Math.max(...kept) < PIECE, `${kept} bytes`)
+  })
+
+  it('is in memory once where another one is the same, which one of another length is not', async () => {
+    const [item, document, other] = [10_000, 10_000, 10_001].map((n) => ({ text: 'é'.repeat(n) }))
+    assert.ok(item && document && other)
+    await prepareText(item)
+    shareText(document, item)
+    shareText(other, item)
+    assert.deepEqual([preparedBytes(document), preparedBytes(other)], [20_002, undefined])
+    assert.equal(document.text, item.text)
   })
 
   it('is given up where it becomes too long', async () => {

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { SendInit } from '../../src/client/server.ts'
-import { withCircleTime } from '../../src/peers/open-client.ts'
+import { MIB } from '../../src/core/limits.ts'
+import { MemoryTurn } from '../../src/lib/memory-turn.ts'
+import { openClient, withCircleTime } from '../../src/peers/open-client.ts'
 import type { CircleTime } from '../../src/ports/circle-time.ts'
+import { PASSWORD, startFakeGateway, USER } from '../client/support/fake-gateway.ts'
+import { quickClock } from '../support/quick-clock.ts'
 
 function watchTime() {
   const learnt: number[] = []
@@ -42,5 +46,30 @@ describe('requests to another member', () => {
     for (const value of ['soon', '5, 6', '-7']) await ask(200, value)
     for (const status of [401, 403, 404, 429, 500, 503]) await ask(status, '4')
     assert.deepEqual(learnt, [1, 2, 3])
+  })
+})
+
+describe('a long document of another member', () => {
+  it('has its turn where memory is short, unlike a short one, until the next one', async (t) => {
+    const clock = { ...quickClock, after: () => () => undefined }
+    const events: string[] = []
+    MemoryTurn.of(clock).holder = {
+      isTight: true,
+      giveWay: async () => void events.push('give way'),
+      goOn: () => void events.push('go on'),
+    }
+    let text = 'short'
+    const { url } = await startFakeGateway(t, (response) => {
+      const body = JSON.stringify({ type: 'Text', text, hasData: false })
+      const headers = { 'Content-Type': 'application/json', 'Content-Length': body.length }
+      response.writeHead(200, headers).end(body)
+    })
+    const client = openClient({ url, username: USER, password: PASSWORD }, { clock })
+    t.after(() => client.close())
+    for (text of ['short', 'a'.repeat(2 * MIB), 'b'.repeat(2 * MIB)]) {
+      assert.equal((await client.latest()).text, text)
+      events.push(text.slice(0, 5))
+    }
+    assert.deepEqual(events, ['short', 'give way', 'aaaaa', 'go on', 'give way', 'bbbbb'])
   })
 })
