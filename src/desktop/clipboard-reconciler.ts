@@ -70,8 +70,8 @@ export class ClipboardReconciler {
   /** Ends the conversion of what is desired. */
   #converting: AbortController | undefined
   #writing: Written | undefined
-  /** Whether the last write ended after a copy was read, and nobody can tell which came last. */
-  #mayBeOver = false
+  /** Whether what was written last may be on the clipboard, even if a copy may be newer. */
+  #mayBeOurs = false
   /** Ends when what is being read is of no interest any more; `undefined` when nothing is read. */
   #reading: AbortController | undefined
   /** 0 for what was there already, which may be older than anything. */
@@ -105,6 +105,7 @@ export class ClipboardReconciler {
         this.#trouble.system = reason
       },
       onBack: (isOursLost) => {
+        if (isOursLost) this.#mayBeOurs = false
         if (isOursLost && this.#desired !== undefined) this.#desired.isWritten = false
         this.#writeWaiting()
       },
@@ -141,10 +142,9 @@ export class ClipboardReconciler {
    * just then turns out to be a newer copy.
    */
   async dropWaiting(copied?: OfferedContent): Promise<void> {
-    const isWritten = this.#desired?.isWritten === true
-    const isOver = isWritten || this.#mayBeOver || this.#writing !== undefined
+    const isOver = this.#mayBeOurs || this.#writing !== undefined
     if (isOver && copied !== undefined && !this.#isClosed) await this.offer(copied, this.#copiedAt)
-    else if (!isWritten) this.#want(undefined)
+    else if (this.#desired?.isWritten !== true) this.#want(undefined)
   }
 
   /** Whether the clipboard may have something older than what should be there. */
@@ -171,6 +171,7 @@ export class ClipboardReconciler {
     if (owner === 'us') return
     if (owner === 'nobody') {
       this.#copiedAt = 0
+      this.#mayBeOurs = false
       if (this.#desired?.isWritten === true) this.#want(undefined)
       if (this.#before === undefined) this.#writeWaiting()
       else this.#wantBefore(this.#before, 'nothing')(true)
@@ -307,7 +308,7 @@ export class ClipboardReconciler {
   #onNotShared(seen: Seen): void {
     if (!seen.isFound) this.#copiedAt = seen.at
     if (!this.#isOvertaken(seen)) this.#want(undefined)
-    if (this.#writing === undefined) this.#mayBeOver = false
+    if (this.#writing === undefined) this.#mayBeOurs = false
     else this.#confirm('foreign')
   }
 
@@ -344,7 +345,7 @@ export class ClipboardReconciler {
       this.#writing = undefined
     }
     desired.isWritten = true
-    this.#mayBeOver = desired !== this.#desired
+    this.#mayBeOurs = true
     this.#options.pause.noteChange()
     before?.abort(OVERTAKEN)
     if (before === this.#reading) this.#reading = undefined

@@ -511,6 +511,19 @@ describe('what a device pushed', () => {
     assert.equal(system.writes.size, 2)
   })
 
+  it('that was written over a copy gives way to that also while the file of another push is saved', async () => {
+    const { clipboard, system, copies } = await open()
+    system.copy(text('copied'))
+    await copies.next()
+    await clipboard.offer(text('pushed while the copy was shared'))
+    const saved = defer<OfferedContent>()
+    const pushed = clipboard.offer(saved.promise)
+    await clipboard.dropWaiting(text('copied'))
+    saved.resolve(files('/received/a'))
+    await pushed
+    assert.deepEqual(system.offered, text('copied'))
+  })
+
   it('that is being written when a copy is read gives way to that, too', async () => {
     const { clipboard, system, copies } = await open()
     const writing = defer<void>()
