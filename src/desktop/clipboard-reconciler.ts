@@ -300,7 +300,7 @@ export class ClipboardReconciler {
 
   /** Somebody copied, and what was written last is no echo any more. */
   #onForeign(seen: Seen): void {
-    if (!this.#isOvertaken(seen)) this.#echoes.forget()
+    this.#echoes.forget(this.#writing)
     this.#onNotShared(seen)
   }
 
@@ -340,6 +340,7 @@ export class ClipboardReconciler {
     } catch (error) {
       const isWaiting = error instanceof OutOfReach
       if (!isWaiting) desired.content = undefined
+      this.#echoes.remove(written)
       throw error
     } finally {
       this.#writing = undefined

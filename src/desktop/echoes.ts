@@ -63,9 +63,14 @@ export class Echoes {
     this.#written = this.#written.slice(this.#written.indexOf(found))
   }
 
-  /** From now on everything is a copy. */
-  forget(): void {
-    this.#written = []
+  /** From now on everything is a copy but what is being written. */
+  forget(writing?: Written): void {
+    this.#written = this.#written.filter((written) => written === writing)
+  }
+
+  /** The write has failed. */
+  remove(failed: Written): void {
+    this.#written = this.#written.filter((written) => written !== failed)
   }
 
   /** The writes that a reading may find which begins now, also when it ends after others. */

@@ -539,6 +539,10 @@ describe('what a device pushed', () => {
     writing.resolve()
     await pushed
     assert.deepEqual(system.offered, text('pushed'))
+    // The system does not tell whose that is.
+    system.copy(text('pushed'))
+    await done()
+    assert.equal(copies.size, 0)
     await clipboard.dropWaiting(text('copied'))
     assert.deepEqual(system.offered, text('copied'))
   })
