@@ -187,6 +187,21 @@ describe('the phone page in WebKit', needsMachines('WebKitWebDriver', 'Xvfb', 'x
     assert.equal(await page.evaluate('return localStorage.length'), 0)
   })
 
+  it('has the account that came meanwhile when it comes back from before that', async (t) => {
+    const { page, wire, daemon } = await openPage(t)
+    const account = `document.querySelector('a[href^="clip:"]')?.href`
+    const before = await page.evaluate(`window.isBefore = true; return ${account}`)
+    await page.goto(`${wire.url}/phone/icon.svg`)
+    const { username, password } = await daemon.pair('New')
+    await page.goto(`${wire.url}/phone#${username}:${encodeURIComponent(password)}`)
+    await page.until(IS_LIVE)
+    const since = await page.evaluate(`return ${account}`)
+    assert.notEqual(since, before)
+    await page.evaluate(`history.go(-2)`)
+    await page.until('window.isBefore')
+    await page.until(`${account} === ${JSON.stringify(since)}`)
+  })
+
   it('has HTTPS once the system trusts the authority, and not before', async (t) => {
     const cable = await layCable(t, 'browser')
     const args = [

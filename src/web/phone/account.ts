@@ -65,17 +65,22 @@ export function stored() {
   return known
 }
 
-/** Lets go of credentials that another tab has removed. @returns Whether there are some. */
-export function isKept() {
-  if (!isNew && kept() === undefined) known = undefined
-  return stored() !== undefined
+/**
+ * Goes on with what other tabs have left in this browser.
+ *
+ * @param wasRemoved Whether one of them has signed out; another account may be there since.
+ * @returns Whether that is another account than before, or none.
+ */
+export function followTabs(wasRemoved: boolean) {
+  const before = known
+  if (!isNew && (wasRemoved || kept() === undefined)) known = undefined
+  return !isSame(stored(), before)
 }
 
 /** Goes on with others that this browser keeps by now. @returns Whether there are any. */
 export function takeOthers() {
   const other = kept()
-  if (other === undefined) return false
-  if (other.user === known?.user && other.password === known.password) return false
+  if (other === undefined || isSame(other, known)) return false
   known = other
   isNew = false
   return true
@@ -89,6 +94,10 @@ export function forgetAccount() {
 
 function kept() {
   return withStorage(browser, (storage) => accountOf(JSON.parse(storage.getItem(KEY) ?? 'null')))
+}
+
+function isSame(one: Account | undefined, other: Account | undefined) {
+  return one?.user === other?.user && one?.password === other?.password
 }
 
 /** The link that opens this account in an app. */

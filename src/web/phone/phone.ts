@@ -5,8 +5,8 @@
 
 import {
   base,
+  followTabs,
   forgetAccount,
-  isKept,
   keepAccount,
   KEY,
   linkOf,
@@ -47,14 +47,13 @@ offerInstall()
 // A code that is scanned while the page is open changes nothing but the fragment.
 window.addEventListener('hashchange', () => location.hash.length > 1 && start())
 // A camera mostly opens another tab, and whoever signs out means all of them.
-window.addEventListener('storage', ({ key }) => key === KEY && followOthers())
+window.addEventListener('storage', ({ key, newValue }) => {
+  if (key === KEY && followTabs(newValue === null)) start()
+})
 // Safari tells a page nothing that is kept to come back to.
-window.addEventListener('pageshow', ({ persisted }) => persisted && followOthers())
-
-/** Signs in or out where another tab has. */
-function followOthers() {
-  if (isKept() !== (end !== undefined)) start()
-}
+window.addEventListener('pageshow', ({ persisted }) => {
+  if (persisted && followTabs(true)) start()
+})
 
 /** An element of the page that is painted before this has run. */
 function find(selector: string) {
