@@ -74,8 +74,9 @@ export class ClipboardReconciler {
   #mayBeOurs = false
   /** Ends when what is being read is of no interest any more; `undefined` when nothing is read. */
   #reading: AbortController | undefined
-  /** 0 for what was there already, which may be older than anything. */
+  /** The start for what was there already, which may be older than anything that came since. */
   #readSince = 0
+  readonly #startedAt: number
   /** When the copy that is on the clipboard was made; 0 for what was there already. */
   #copiedAt = 0
   /** The change that is read next: the newest alone, however many come meanwhile. */
@@ -89,6 +90,7 @@ export class ClipboardReconciler {
   ) {
     const { clock, logger, pause } = options
     this.#options = options
+    this.#startedAt = this.#now()
     this.#before = options.before
     this.#trouble = new ClipboardTrouble((worst) => this.#isClosed || options.onTrouble(worst))
     this.#echoes = new Echoes({ clock, logger })
@@ -181,7 +183,7 @@ export class ClipboardReconciler {
     const reading = new AbortController()
     this.#reading = reading
     const seen = { at: this.#now(), isFound: owner === 'found' }
-    this.#readSince = seen.isFound ? 0 : seen.at
+    this.#readSince = seen.isFound ? this.#startedAt : seen.at
     const isHeldBack = this.#isHeldBack(owner)
     // While something is being written, only its content tells whose the change is.
     if (!isHeldBack || this.#writing !== undefined) {

@@ -596,6 +596,22 @@ describe('what a device pushed', () => {
     }
   })
 
+  it('before the start gives way to a copy that is found then, while that is read', async () => {
+    for (const at of [-1, 1]) {
+      const { clipboard, system, copies, clock } = await open()
+      const startedAt = clock.now()
+      clock.advance(5)
+      const release = holdReads(system)
+      system.copy(text('found'), 'found')
+      await done()
+      await clipboard.offer(text('came'), startedAt + at)
+      release()
+      if (at < 0) assert.deepEqual(await copies.next(), text('found'))
+      await done()
+      assert.deepEqual([copies.size, system.writes.size], [0, at < 0 ? 0 : 1])
+    }
+  })
+
   it('after a copy stays while that is read, and its file is saved', async () => {
     const { clipboard, system, copies, clock } = await open()
     const release = holdReads(system)
