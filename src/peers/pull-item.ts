@@ -109,8 +109,8 @@ async function openDownload(
 ): Promise<ResumedDownload> {
   const first = await client.download(document, { signal })
   const { mediaType, etag } = first
-  // That of a text may be the size of its preview.
-  const most = Math.max(document.size, MAX_METADATA_BYTES)
+  // The store refuses a text that is too long, and then it is not asked for again.
+  const most = document.type === 'Text' ? Infinity : Math.max(document.size, MAX_METADATA_BYTES)
 
   async function* read(): AsyncGenerator<Uint8Array> {
     let { body } = first
