@@ -54,10 +54,12 @@ export function createPushView() {
   document.addEventListener('dragstart', () => {
     isOwn = true
   })
-  // No mouse moves, for a page, while something is dragged.
-  document.addEventListener('mousemove', () => {
-    isOwn = false
-  })
+  // An element that went meanwhile tells no end; but no mouse moves, for a page, during a drag.
+  for (const type of ['dragend', 'mousemove']) {
+    document.addEventListener(type, () => {
+      isOwn = false
+    })
+  }
   document.addEventListener('dragover', (event) => {
     if (isOwn || !carries(event)) return
     event.preventDefault()
