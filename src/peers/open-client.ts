@@ -4,11 +4,18 @@ import type { ClipboardDocument } from '../client/decode-document.ts'
 import { download, type Download, type DownloadOptions } from '../client/download.ts'
 import { getLatest, type LatestStamped } from '../client/latest.ts'
 import { putDocument, type OutgoingDocument, type PushOptions } from '../client/push.ts'
-import { openServer, type ByteSource, type Credentials, type Send } from '../client/server.ts'
+import {
+  openServer,
+  type BodyReader,
+  type ByteSource,
+  type Credentials,
+  type FetchedBody,
+  type Send,
+} from '../client/server.ts'
 import { sendFile, type Upload } from '../client/upload.ts'
 import { watch, type WatchOptions } from '../client/watch.ts'
 import type { ContentId } from '../core/content-id.ts'
-import { MIB } from '../core/limits.ts'
+import { KIB, MIB } from '../core/limits.ts'
 import { keepAliveClock, type Clock } from '../lib/clock.ts'
 import { MemoryTurn, type HeldTurn } from '../lib/memory-turn.ts'
 import { formatCircleTime, CIRCLE_TIME_HEADER, parseCircleTime } from '../core/circle-time.ts'
@@ -67,20 +74,39 @@ export function openClient(
   }
 }
 
+/** As fast as a document that was read becomes the item on a small server. */
+const SETTLED_BYTES_PER_MS: number = 4 * KIB
+
 /** Has others make way for a long document, which is in memory several times. */
 function waitForMemory(send: Send, clock: Clock = keepAliveClock): Send {
   let turn: HeldTurn | undefined
   return async (url, init) => {
     const response = await send(url, init)
-    const { headers } = response
+    const { status, ok, headers, body } = response
     const isDocument = headers.get('Content-Type')?.startsWith('application/json') === true
-    if (isDocument && Number(headers.get('Content-Length')) > MIB) {
-      turn?.release()
-      // It ends by itself: nobody tells when the document has become the item.
-      turn = await MemoryTurn.of(clock).take(init.signal)
-    }
-    return response
+    const length = Number(headers.get('Content-Length'))
+    if (!isDocument || !(length > MIB) || body === null) return response
+    turn?.release()
+    const held = await MemoryTurn.of(clock).take(init.signal)
+    turn = held
+    // Each member of a group may have the same one, and phones wait for all of them.
+    const onEnd = (): void => void clock.after(length / SETTLED_BYTES_PER_MS, () => held.release())
+    return { status, ok, headers, body: withEnd(body, onEnd) }
   }
+}
+
+/** A body that tells when it is not read any more. */
+function withEnd(body: FetchedBody, onEnd: () => void): FetchedBody {
+  const ending = (one: Pick<FetchedBody, 'cancel'>) => (reason?: unknown) => {
+    onEnd()
+    return one.cancel(reason)
+  }
+  const getReader = (): BodyReader => {
+    const reader = body.getReader()
+    const read = (): ReturnType<BodyReader['read']> => reader.read()
+    return { read, free: (value) => reader.free?.(value), cancel: ending(reader) }
+  }
+  return { getReader, cancel: ending(body) }
 }
 
 /** Tells the time with each request. Refusals teach nothing: they may come from a proxy. */
