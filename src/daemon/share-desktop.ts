@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { DomainError } from '../core/domain-error.ts'
 import type { Item } from '../core/item.ts'
 import { OWNER_ID } from '../core/owner.ts'
-import { stampAfter, stampOf } from '../core/stamp.ts'
 import { ClipboardPause, PAUSE_FILE } from '../desktop/clipboard-pause.ts'
 import { ClipboardReconciler } from '../desktop/clipboard-reconciler.ts'
 import { bytesInMemory } from '../desktop/offered-formats.ts'
@@ -121,7 +120,7 @@ export async function shareDesktop(
       pause,
       limits,
       clock,
-      now: () => stampNow(station),
+      now: () => station.inbound.order.stampFor({ kind: 'clipboard' })?.at ?? clock.now(),
       logger,
       before: () => offerBefore(station.latest, received),
       wasCutOff,
@@ -213,12 +212,6 @@ async function offerBefore({ current, unsaved }: LatestItem, received: ReceivedF
   })
   // Files that were moved away since do not come back.
   return isToSave ? received.offerOf(current) : received.offerKept(current)
-}
-
-/** After all that is current, whatever clocks were set since. */
-function stampNow({ latest, member }: Station): number {
-  const current = latest.current?.item
-  return stampAfter(current && stampOf(current, member.believes), member.now(), member.id).at
 }
 
 function toOffered(copied: CopiedContent): OfferedContent {

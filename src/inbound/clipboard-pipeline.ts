@@ -100,7 +100,8 @@ export class ClipboardPipeline implements InboundPipeline {
   readonly #queue = new Semaphore(1)
   readonly #md5 = new RememberedMd5()
   readonly #deps: PipelineDeps
-  readonly #order: StampOrder
+  /** Also stamps what is copied, when that is seen. */
+  readonly order: StampOrder
   readonly #effects: Effect[] = []
   #saves: FileSaves | undefined
   /** The push that made the current item current, for telling a repetition. */
@@ -108,7 +109,7 @@ export class ClipboardPipeline implements InboundPipeline {
 
   constructor(deps: PipelineDeps) {
     this.#deps = deps
-    this.#order = new StampOrder(deps)
+    this.order = new StampOrder(deps)
   }
 
   /** Runs `effect` for every item that becomes current from now on. */
@@ -150,9 +151,9 @@ export class ClipboardPipeline implements InboundPipeline {
   async #apply(inbound: InboundItem, turn: OwnTurn): Promise<AppliedItem> {
     const { origin, hash, bytes } = inbound
     this.#judge(origin)
-    this.#order.check(origin)
+    this.order.check(origin)
     const deps = this.#resolveDeps(turn)
-    if (this.#order.isOutdated(origin, inbound, hash)) {
+    if (this.order.isOutdated(origin, inbound, hash)) {
       const came = bytes.kind === 'received' ? bytes.blob : await takeUpload(inbound, deps)
       await came?.discard()
       return this.#leftOut().result
@@ -188,7 +189,7 @@ export class ClipboardPipeline implements InboundPipeline {
     for (;;) {
       const result = await this.#queue.run(async () => {
         const { origin, hash } = inbound
-        if (this.#order.isOutdated(origin, inbound, hash)) return this.#leftOut()
+        if (this.order.isOutdated(origin, inbound, hash)) return this.#leftOut()
         const meant = findMeant(inbound, latest, (blob) => this.#md5.find(blob))
         if (meant.kind === 'undecided') return meant
         const { stored, as } = meant
@@ -258,11 +259,11 @@ export class ClipboardPipeline implements InboundPipeline {
     blob: HashedBlob | undefined,
   ): Promise<Activation> {
     const { origin, bytes } = inbound
-    const { latest, changes, clock } = this.#deps
+    const { latest, changes, clock, logger } = this.#deps
     // Finding the content took time, and nothing may come between this and the writing.
     this.#judge(origin)
     // A document may call it otherwise than it is called here.
-    if (this.#order.isOutdated(origin, item, item.contentHash)) return this.#leftOut()
+    if (this.order.isOutdated(origin, item, item.contentHash)) return this.#leftOut()
     const current = latest.current?.item
     if (current !== undefined && this.#isRepetition(current, item, inbound)) {
       const kept = latest.current?.blob
@@ -273,7 +274,7 @@ export class ClipboardPipeline implements InboundPipeline {
       return { result: this.#currentResult(), isStored: isFresh }
     }
 
-    const stamp = this.#order.stampFor(origin)
+    const stamp = this.order.stampFor(origin)
     if (origin.kind === 'peer' && current !== undefined && looksAlike(current, item)) {
       await latest.put(withChanges(current, { stamp }), latest.current?.blob)
       changes.publishStamp()
@@ -289,21 +290,16 @@ export class ClipboardPipeline implements InboundPipeline {
     replaced.splice(1, replaced.length - MAX_REPLACED)
     const sender: Sender = { kind: origin.kind, deviceId: deviceOf(origin) }
     const place = { activatedAt: clock.now(), stamp, sender, replaced }
-    const active = withChanges(item, place)
-    const stored = await latest.put(active, blob, { isToSave })
+    const stored = await latest.put(withChanges(item, place), blob, { isToSave })
     this.#lastPush = { origin, at: clock.monotonic() }
-    const { contentId, activatedAt } = stored.item
+    const { contentId, activatedAt, type, size } = stored.item
     changes.publish({ contentId, activatedAt })
-    this.#log(stored.item, origin)
+    tell(logger, { kind: MADE_CURRENT[origin.kind], device: sender.deviceId, type, size })
     const saving = (isToSave && this.#saves?.run(stored)) || Promise.resolve(false)
     for (const effect of this.#effects)
       this.#runLater(effect, stored, origin, { isSaved: isToSave })
     const saved = bytes.kind === 'batch' ? saving : undefined
     return { result: { contentId, item: stored.item, saved }, isStored: true }
-  }
-
-  #log({ sender, type, size }: Item, { kind }: Origin): void {
-    tell(this.#deps.logger, { kind: MADE_CURRENT[kind], device: sender?.deviceId, type, size })
   }
 
   #judge(origin: Origin): void {

@@ -21,6 +21,8 @@ interface StampOrderDeps {
 /** The order of the stamps at one daemon. */
 export class StampOrder {
   readonly #deps: StampOrderDeps
+  /** No stamp is given twice, also not to what is not current yet. */
+  #last = 0
 
   constructor(deps: StampOrderDeps) {
     this.#deps = deps
@@ -44,14 +46,17 @@ export class StampOrder {
     if (current === undefined || origin.kind === 'device') return false
     if (origin.kind === 'clipboard') {
       const { copiedAt = Infinity, mayBeOld } = origin
-      if (mayBeOld?.(current) && current.replaced?.includes(hash)) return true
-      return stampOf(current, this.#believes).at > copiedAt
+      const isReplaced = mayBeOld?.(current) && current.replaced?.includes(hash)
+      return isReplaced || stampOf(current, this.#believes).at > copiedAt
     }
     const there = placeOf({ ...offered, stamp: origin.stamp }, hash, this.#believes)
     return comparePlaces(there, placeOf(current, current.contentHash, this.#believes)) <= 0
   }
 
-  /** The stamp of what becomes current now; `undefined` where there is no circle. */
+  /**
+   * The stamp of what becomes current now, or is copied: after all that happened, whatever clocks
+   * were set since; `undefined` where there is no circle.
+   */
   stampFor(origin: Origin): Stamp | undefined {
     const { latest, member } = this.#deps
     if (origin.kind === 'peer') {
@@ -61,8 +66,11 @@ export class StampOrder {
     }
     if (member === undefined) return undefined
     const current = latest.current?.item
-    const now = (origin.kind === 'clipboard' && origin.copiedAt) || member.now()
-    return stampAfter(current && stampOf(current, this.#believes), now, member.id)
+    const next = this.#believes(this.#last) ? this.#last + 1 : 0
+    const at = (origin.kind === 'clipboard' && origin.copiedAt) || Math.max(next, member.now())
+    const stamp = stampAfter(current && stampOf(current, this.#believes), at, member.id)
+    this.#last = Math.max(next, stamp.at)
+    return stamp
   }
 
   readonly #believes = (at: number): boolean => this.#deps.member?.believes(at) ?? true

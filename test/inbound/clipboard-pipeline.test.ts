@@ -524,6 +524,33 @@ describe('what was copied on the desktop', () => {
   })
 })
 
+describe('what was copied while the clock is behind the current item', () => {
+  it('is older than a push that came since, and newer than one that came before', async (t) => {
+    const time = { now: () => 1000, learn: () => undefined, believes: () => true }
+    const member = { id: 'm_0000000000000001', ...time }
+    const { inbound, pushText, latest } = await setUp(t, { member })
+    const ahead = { kind: 'peer', stamp: { at: 5000, member: 'm_0000000000000002' } } as const
+    await inbound.apply({ ...ITEM, text: 'ahead', origin: { ...ahead, deviceId: 'd' } })
+    const noticed = () => inbound.order.stampFor({ kind: 'clipboard' })?.at ?? 0
+    const copiedAt = noticed()
+    await pushText('pushed')
+    const older = {
+      ...ITEM,
+      text: 'copied before',
+      origin: { kind: 'clipboard', copiedAt },
+    } as const
+    assert.equal((await inbound.apply(older)).item, undefined)
+    const first = noticed()
+    const second = noticed()
+    for (const at of [first, second]) {
+      const origin = { kind: 'clipboard', copiedAt: at } as const
+      await inbound.apply({ ...ITEM, text: `copied ${at}`, origin })
+    }
+    assert.equal(latest.current?.item.text, `copied ${second}`)
+    assert.ok(first < second)
+  })
+})
+
 describe('what is found on the clipboard at a start', () => {
   const found = { ...ITEM, origin: { kind: 'clipboard', mayBeOld: () => true } } as const
   const copied = { ...ITEM, origin: { kind: 'clipboard' } } as const
