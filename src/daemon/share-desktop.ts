@@ -120,7 +120,7 @@ export async function shareDesktop(
       pause,
       limits,
       clock,
-      now: () => station.inbound.order.stampFor({ kind: 'clipboard' })?.at ?? clock.now(),
+      now: () => station.inbound.stampNow() ?? clock.now(),
       logger,
       before: () => offerBefore(station.latest, received),
       wasCutOff,

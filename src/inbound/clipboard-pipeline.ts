@@ -100,8 +100,7 @@ export class ClipboardPipeline implements InboundPipeline {
   readonly #queue = new Semaphore(1)
   readonly #md5 = new RememberedMd5()
   readonly #deps: PipelineDeps
-  /** Also stamps what is copied, when that is seen. */
-  readonly order: StampOrder
+  readonly #order: StampOrder
   readonly #effects: Effect[] = []
   #saves: FileSaves | undefined
   /** The push that made the current item current, for telling a repetition. */
@@ -109,7 +108,7 @@ export class ClipboardPipeline implements InboundPipeline {
 
   constructor(deps: PipelineDeps) {
     this.#deps = deps
-    this.order = new StampOrder(deps)
+    this.#order = new StampOrder(deps)
   }
 
   /** Runs `effect` for every item that becomes current from now on. */
@@ -130,6 +129,11 @@ export class ClipboardPipeline implements InboundPipeline {
     return this.#queue.run(work)
   }
 
+  /** The time of a stamp for what is copied now; `undefined` where there is no circle. */
+  stampNow(): number | undefined {
+    return this.#order.stampFor({ kind: 'clipboard' })?.at
+  }
+
   apply(inbound: InboundItem): Promise<AppliedItem> {
     return this.#senders.run(senderOf(inbound.origin), (turn) => this.#apply(inbound, turn))
   }
@@ -144,16 +148,17 @@ export class ClipboardPipeline implements InboundPipeline {
 
   /** Refuses items from now on. Resolves when nothing is done any more for those that came. */
   async close(): Promise<void> {
-    await this.#senders.close(closed())
+    const reason = 'Cannot apply the item: the station is closed'
+    await this.#senders.close(new DomainError('STATION_CLOSED', reason))
     await this.#saves?.end(0)
   }
 
   async #apply(inbound: InboundItem, turn: OwnTurn): Promise<AppliedItem> {
     const { origin, hash, bytes } = inbound
     this.#judge(origin)
-    this.order.check(origin)
+    this.#order.check(origin)
     const deps = this.#resolveDeps(turn)
-    if (this.order.isOutdated(origin, inbound, hash)) {
+    if (this.#order.isOutdated(origin, inbound, hash)) {
       const came = bytes.kind === 'received' ? bytes.blob : await takeUpload(inbound, deps)
       await came?.discard()
       return this.#leftOut().result
@@ -189,7 +194,7 @@ export class ClipboardPipeline implements InboundPipeline {
     for (;;) {
       const result = await this.#queue.run(async () => {
         const { origin, hash } = inbound
-        if (this.order.isOutdated(origin, inbound, hash)) return this.#leftOut()
+        if (this.#order.isOutdated(origin, inbound, hash)) return this.#leftOut()
         const meant = findMeant(inbound, latest, (blob) => this.#md5.find(blob))
         if (meant.kind === 'undecided') return meant
         const { stored, as } = meant
@@ -234,7 +239,7 @@ export class ClipboardPipeline implements InboundPipeline {
     const blob = content.kind === 'bytes' ? content.blob : undefined
     if (blob !== undefined) await turn.guard(latest.prepare(blob))
     return this.#queue.run(async () => {
-      const aliases = aliasesOf(item, inbound.hash, this.#deps.latest)
+      const aliases = aliasesOf(item, inbound.hash, latest)
       return this.#activate(inbound, withChanges(item, { aliases }), blob)
     })
   }
@@ -263,18 +268,18 @@ export class ClipboardPipeline implements InboundPipeline {
     // Finding the content took time, and nothing may come between this and the writing.
     this.#judge(origin)
     // A document may call it otherwise than it is called here.
-    if (this.order.isOutdated(origin, item, item.contentHash)) return this.#leftOut()
+    if (this.#order.isOutdated(origin, item, item.contentHash)) return this.#leftOut()
     const current = latest.current?.item
+    const isCopy = origin.kind === 'clipboard'
     if (current !== undefined && this.#isRepetition(current, item, inbound)) {
       const kept = latest.current?.blob
       // A file that was written again with the same bytes is there only as what it is now.
-      const isFresh =
-        origin.kind === 'clipboard' && kept?.isOfUser === true && blob?.isOfUser === true
+      const isFresh = isCopy && kept?.isOfUser === true && blob?.isOfUser === true
       await this.#learn(current, item.aliases, isFresh ? blob : kept)
       return { result: this.#currentResult(), isStored: isFresh }
     }
 
-    const stamp = this.order.stampFor(origin)
+    const stamp = this.#order.stampFor(origin)
     if (origin.kind === 'peer' && current !== undefined && looksAlike(current, item)) {
       await latest.put(withChanges(current, { stamp }), latest.current?.blob)
       changes.publishStamp()
@@ -282,7 +287,6 @@ export class ClipboardPipeline implements InboundPipeline {
     }
 
     const isWanted = bytes.kind === 'batch' || item.type !== 'Image'
-    const isCopy = origin.kind === 'clipboard'
     const isToSave = this.#saves !== undefined && isWanted && !isCopy && blob !== undefined
     const { contentHash = [], replaced: earlier = [] } = (!isCopy && current) || {}
     const replaced = earlier.concat(contentHash)
@@ -342,8 +346,8 @@ export class ClipboardPipeline implements InboundPipeline {
       } catch (error) {
         // The next start goes on with files that could not be handed on for that reason.
         if (this.#saves?.isEnded === true) return
-        const { type } = stored.item
-        this.#deps.logger.error('Cannot hand the item on', { type, ...describeFailure(error) })
+        const failure = { type: stored.item.type, ...describeFailure(error) }
+        this.#deps.logger.error('Cannot hand the item on', failure)
       }
     })
   }
@@ -351,10 +355,6 @@ export class ClipboardPipeline implements InboundPipeline {
 
 function credentialGone(): DomainError {
   return new DomainError('CREDENTIAL_GONE', 'Cannot apply the item: its sender was shut out')
-}
-
-function closed(): DomainError {
-  return new DomainError('STATION_CLOSED', 'Cannot apply the item: the station is closed')
 }
 
 function senderOf(origin: Origin): string {

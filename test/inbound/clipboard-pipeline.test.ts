@@ -531,7 +531,7 @@ describe('what was copied while the clock is behind the current item', () => {
     const { inbound, pushText, latest } = await setUp(t, { member })
     const ahead = { kind: 'peer', stamp: { at: 5000, member: 'm_0000000000000002' } } as const
     await inbound.apply({ ...ITEM, text: 'ahead', origin: { ...ahead, deviceId: 'd' } })
-    const noticed = () => inbound.order.stampFor({ kind: 'clipboard' })?.at ?? 0
+    const noticed = () => inbound.stampNow() ?? 0
     const copiedAt = noticed()
     await pushText('pushed')
     const older = {
